@@ -1,0 +1,11 @@
+/** A value that JSON can hold. Integers beyond 2^53 appear as `bigint` only inside the Harn runtime, never here. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object. Absent and `undefined` members are the same thing. */
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,173 @@
+import type { Instant } from '../base/instant.ts';
+
+/**
+ * The one door to the world. Everything that reads the clock, draws random numbers, touches files, starts
+ * processes, reads the environment or uses the network takes it from here, so that a test can replace it.
+ */
+export interface Platform {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly files: Files;
+  readonly processes: Processes;
+  readonly env: Environment;
+  readonly http: HttpClient;
+  readonly stdio: Stdio;
+  readonly system: SystemFacts;
+}
+
+export interface Clock {
+  /** Wall clock. */
+  now(): Instant;
+  /** Milliseconds of a clock that never goes back; only differences mean anything. Fractions allowed. */
+  monotonicMs(): number;
+  /** Resolves after `ms`; rejects with `signal.reason` when the signal fires first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls back once, not before `ms` have passed; longer than 2^31-1 ms is allowed (scheduled in hops).
+   * @param hold `unref`: a pending timer does not keep the process alive
+   * @returns a function that cancels it
+   */
+  timer(ms: number, callback: () => void, hold?: 'ref' | 'unref'): () => void;
+}
+
+export interface Random {
+  /** A new time-ordered id: `<prefix>_<uuidv7>`; the bare UUID for an empty prefix. */
+  id(prefix: string): string;
+  uuidV4(): string;
+  uuidV7(): string;
+  /** In [0, 1). */
+  float(): number;
+  bytes(count: number): Uint8Array;
+}
+
+export interface FileStat {
+  readonly sizeBytes: number;
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  readonly isSymbolicLink: boolean;
+  readonly readonly: boolean;
+  readonly modifiedAt: Instant;
+  readonly mode: number;
+}
+
+/**
+ * An open file for appending or writing in order.
+ * Every mutating call of `Files` and of this interface is a fault point: see `platform/fault-points.ts`.
+ */
+export interface FileHandle {
+  write(data: string | Uint8Array): void;
+  sync(): void;
+  close(): void;
+}
+
+/**
+ * Files, synchronous: a durable write must be finished before the next step may start, and on local disks the
+ * synchronous calls are the faster ones. Paths are absolute or relative to `cwd()`. Errors are Node's
+ * (`ENOENT`, `EEXIST`, `ENOSPC`, …) with `code` and `path`.
+ */
+export interface Files {
+  cwd(): string;
+  readText(path: string): string;
+  readBytes(path: string): Uint8Array;
+  /** At most `length` bytes from `offset`. */
+  readRange(path: string, offset: number, length: number): Uint8Array;
+  write(path: string, data: string | Uint8Array, mode?: number): void;
+  append(path: string, data: string | Uint8Array): void;
+  /** `exclusive` fails with EEXIST; `append` creates when missing. */
+  open(path: string, how: 'exclusive' | 'append' | 'truncate', mode?: number): FileHandle;
+  rename(from: string, to: string): void;
+  /** A hard link; fails with EEXIST when `to` exists. */
+  link(from: string, to: string): void;
+  unlink(path: string): void;
+  /** Removes a file or a whole directory. */
+  remove(path: string): void;
+  mkdir(path: string, mode?: number): void;
+  syncDirectory(path: string): void;
+  /** Undefined when nothing is there. */
+  stat(path: string): FileStat | undefined;
+  exists(path: string): boolean;
+  list(path: string): string[];
+  realPath(path: string): string;
+  copy(from: string, to: string): void;
+  tempDirectory(): string;
+}
+
+export interface ProcessRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd?: string | undefined;
+  /** Added to the inherited environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly stdin?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** True runs `command` as one shell line. */
+  readonly shell?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ProcessResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit status; -1 when a signal or the timeout ended it. */
+  readonly status: number;
+  readonly timedOut: boolean;
+}
+
+export interface Processes {
+  /** Runs to the end. Rejects only when the program cannot be started (`code` ENOENT, EACCES, …). */
+  run(request: ProcessRequest): Promise<ProcessResult>;
+  readonly pid: number;
+  /** Names the boot of this host, so that a pid of an earlier boot is known to be dead; undefined where unknown. */
+  bootId(): string | undefined;
+  isAlive(pid: number): boolean;
+}
+
+export interface Environment {
+  get(name: string): string | undefined;
+  entries(): Readonly<Record<string, string>>;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  text(): Promise<string>;
+  bytes(): Promise<Uint8Array>;
+  /** The body as it arrives. */
+  stream(): AsyncIterable<Uint8Array>;
+}
+
+export interface HttpClient {
+  request(request: HttpRequest): Promise<HttpResponse>;
+}
+
+export interface Stdio {
+  /** Writes at once (buffered by the kernel only). EPIPE is reported through `onBrokenPipe`. */
+  out(text: string): void;
+  err(text: string): void;
+  /** Resolves when everything written has reached the kernel. */
+  drain(): Promise<void>;
+  onBrokenPipe(callback: () => void): void;
+  /** One line without its newline; undefined at the end of input. */
+  readLine(): Promise<string | undefined>;
+  readAll(): Promise<string>;
+  isTty(stream: 'stdin' | 'stdout' | 'stderr'): boolean;
+  columns(): number;
+}
+
+export interface SystemFacts {
+  readonly hostname: string;
+  readonly username: string;
+  readonly homeDirectory: string;
+  /** `linux`, `darwin` or `windows`. */
+  readonly platform: string;
+  readonly arch: string;
+}

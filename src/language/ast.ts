@@ -351,7 +351,24 @@ export interface ExpressionStatement extends Node {
 
 // ---- Expressions -----------------------------------------------------------------------------------------------
 
-export type BinaryOperator = '+' | '-' | '*' | '/' | '%' | '**' | '==' | '!=' | '<' | '>' | '<=' | '>=' | 'in' | 'not in' | '&&' | '||' | '??';
+export type BinaryOperator =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '**'
+  | '=='
+  | '!='
+  | '<'
+  | '>'
+  | '<='
+  | '>='
+  | 'in'
+  | 'not in'
+  | '&&'
+  | '||'
+  | '??';
 
 export type Expression =
   | IntLiteral
@@ -606,7 +623,9 @@ export interface DeadlineExpression extends Node {
 export interface TryExpression extends Node {
   readonly kind: 'Try';
   readonly body: Block;
-  readonly catchClause: { readonly variable: string | undefined; readonly type: TypeNode | undefined; readonly body: Block; readonly span: Span } | undefined;
+  readonly catchClause:
+    | { readonly variable: string | undefined; readonly type: TypeNode | undefined; readonly body: Block; readonly span: Span }
+    | undefined;
   readonly finallyBlock: Block | undefined;
 }
 
@@ -620,7 +639,11 @@ export interface SpawnExpression extends Node {
 export type TypeNode =
   | { readonly kind: 'NamedType'; readonly name: string; readonly args: readonly TypeNode[]; readonly span: Span }
   | { readonly kind: 'LiteralType'; readonly value: string | bigint; readonly span: Span }
-  | { readonly kind: 'ShapeType'; readonly fields: readonly { readonly name: string; readonly isOptional: boolean; readonly type: TypeNode }[]; readonly span: Span }
+  | {
+      readonly kind: 'ShapeType';
+      readonly fields: readonly { readonly name: string; readonly isOptional: boolean; readonly type: TypeNode }[];
+      readonly span: Span;
+    }
   | { readonly kind: 'FunctionType'; readonly params: readonly TypeNode[]; readonly result: TypeNode; readonly span: Span }
   | { readonly kind: 'UnionType'; readonly members: readonly TypeNode[]; readonly span: Span }
   | { readonly kind: 'IntersectionType'; readonly members: readonly TypeNode[]; readonly span: Span };

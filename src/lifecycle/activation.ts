@@ -117,5 +117,8 @@ export interface LoopRunner {
   /** Transcript policy, continuity reminder and input of a resume (5.4 step 9, 5.6). */
   applyResume(state: LoopState, facts: ResumeFacts, workerId: string, sessionId: string): LoopState;
   /** The transcript doctor of 5.15: the repaired state and one entry per repair. */
-  repair(state: LoopState, target: { readonly provider: string; readonly model: string }): { readonly state: LoopState; readonly repairs: readonly JsonObject[] };
+  repair(
+    state: LoopState,
+    target: { readonly provider: string; readonly model: string },
+  ): { readonly state: LoopState; readonly repairs: readonly JsonObject[] };
 }

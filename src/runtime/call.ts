@@ -18,7 +18,10 @@ function settle(context: Context, depth: number, answer: unknown): Value | Promi
  * long as every step does, and answers a promise from the first one that does not: this is how `map` and its
  * kind follow the colour of their callback.
  */
-export function inOrder(count: number, step: (index: number) => boolean | undefined | void | Promise<boolean | undefined | void>): void | Promise<void> {
+export function inOrder(
+  count: number,
+  step: (index: number) => boolean | undefined | void | Promise<boolean | undefined | void>,
+): void | Promise<void> {
   for (let index = 0; index < count; index++) {
     const outcome = step(index);
     if (outcome instanceof Promise) return continueAsync(index, outcome);

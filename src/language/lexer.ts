@@ -1,0 +1,344 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Span } from '../diagnostics/span.ts';
+import { dedentBlock } from './block-string.ts';
+import { KEYWORDS, PUNCTUATORS, SINGLE_PUNCTUATORS, type StringPart, type Token } from './token.ts';
+
+/**
+ * The lexer (spec/language.md chapter 1): one pass over UTF-16 units by character code, no regular expressions.
+ *
+ * It is written by hand because three rules do not fit a table: strings hold expressions whose end is found by
+ * counting braces, block comments nest, and columns count code points while offsets count units. Newlines are
+ * tokens; whether one ends a statement is the parser's business. Trivia (blanks, comments, joined lines) yields no
+ * token, so spans of tokens and the gaps between them tile the input.
+ *
+ * It reports the first mistake only and stops there: after a stray quote everything that follows would be noise.
+ */
+export interface LexResult {
+  /** Always ends with `eof`. */
+  readonly tokens: readonly Token[];
+  readonly error: Diagnostic | undefined;
+}
+
+/** Where a piece of source begins, for text inside `${…}`. */
+export interface LexOrigin {
+  readonly start: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+const FILE_START: LexOrigin = { start: 0, line: 1, column: 1 };
+
+export function lex(text: string, origin: LexOrigin = FILE_START): LexResult {
+  const lexer = new Lexer(text, origin);
+  try {
+    return { tokens: lexer.run(), error: undefined };
+  } catch (error) {
+    if (!(error instanceof LexError)) throw error;
+    return { tokens: [], error: error.diagnostic };
+  }
+}
+
+class LexError extends Error {
+  readonly diagnostic: Diagnostic;
+  constructor(message: string, span: Span) {
+    super(message);
+    this.diagnostic = { severity: 'error', stage: 'lexer', message: `${message} at ${span.line}:${span.column}`, span };
+  }
+}
+
+const NEWLINE = 10;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const WORD_START = /[\p{Alphabetic}_]/u;
+const WORD_PART = /[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}_]/u;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Milliseconds of a duration literal such as `90s`. */
+export function durationMs(text: string): number {
+  const digits = /^\d+/.exec(text)?.[0] ?? '0';
+  return Number(digits) * (UNITS[text.slice(digits.length)] ?? 1);
+}
+
+class Lexer {
+  private readonly text: string;
+  private readonly base: number;
+  private position = 0;
+  private line: number;
+  /** Offset at which column 1 would stand, and the surrogate pairs passed since. */
+  private lineStart: number;
+  private pairs = 0;
+  private readonly tokens: Token[] = [];
+
+  constructor(text: string, origin: LexOrigin) {
+    this.text = text;
+    this.base = origin.start;
+    this.line = origin.line;
+    this.lineStart = 1 - origin.column;
+  }
+
+  run(): Token[] {
+    const { text } = this;
+    if (this.base === 0 && text.startsWith('#!')) this.position = endOfLine(text, 0);
+    while (this.position < text.length) this.next();
+    this.push('eof', this.mark(), '');
+    return this.tokens;
+  }
+
+  private next(): void {
+    const code = this.text.charCodeAt(this.position);
+    if (code === 32 || code === 9 || code === 13) {
+      this.position++;
+    } else if (code === NEWLINE) {
+      const from = this.mark();
+      this.passNewline();
+      this.push('newline', from, '\n');
+    } else if (isWordStart(code)) {
+      this.word();
+    } else if (isDigit(code)) {
+      this.number();
+    } else if (code === QUOTE) {
+      this.string();
+    } else if (code === 47 && this.text.charCodeAt(this.position + 1) === 47) {
+      this.position = endOfLine(this.text, this.position);
+    } else if (code === 47 && this.text.charCodeAt(this.position + 1) === 42) {
+      this.blockComment();
+    } else if (code === BACKSLASH && this.text.charCodeAt(this.position + 1) === NEWLINE) {
+      this.position++;
+      this.passNewline();
+    } else {
+      this.punctuator(code);
+    }
+  }
+
+  // ---- positions ----
+
+  private mark(): Span {
+    return { start: this.base + this.position, end: 0, line: this.line, column: this.position - this.lineStart - this.pairs + 1 };
+  }
+
+  private push(kind: string, from: Span, text: string, more?: Pick<Token, 'parts' | 'isBlock'>): void {
+    this.tokens.push({ kind, text, start: from.start, end: this.base + this.position, line: from.line, column: from.column, ...more });
+  }
+
+  private passNewline(): void {
+    this.position++;
+    this.line++;
+    this.lineStart = this.position;
+    this.pairs = 0;
+  }
+
+  /** Steps over one code point. */
+  private step(): void {
+    const code = this.text.charCodeAt(this.position);
+    if (code === NEWLINE) return this.passNewline();
+    this.position++;
+    if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(this.text.charCodeAt(this.position))) {
+      this.position++;
+      this.pairs++;
+    }
+  }
+
+  private fail(message: string, at: Span): never {
+    throw new LexError(message, { ...at, end: at.start + 1 });
+  }
+
+  // ---- tokens ----
+
+  private word(): void {
+    const from = this.mark();
+    const begin = this.position;
+    while (this.position < this.text.length && this.isWordPart()) this.step();
+    const word = this.text.slice(begin, this.position);
+    if (word.length === 0) return this.unexpected();
+    if (word === 'r' && this.text.charCodeAt(this.position) === QUOTE) return this.rawString(from);
+    this.push(KEYWORDS.has(word) ? word : 'identifier', from, word);
+  }
+
+  private isWordPart(): boolean {
+    const code = this.text.charCodeAt(this.position);
+    if (code < 128) return isWordStart(code) || isDigit(code);
+    return WORD_PART.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0));
+  }
+
+  private number(): void {
+    const from = this.mark();
+    const begin = this.position;
+    const digits = (): void => {
+      while (isDigit(this.text.charCodeAt(this.position))) this.position++;
+    };
+    digits();
+    if (this.text.charCodeAt(this.position) === 46 && isDigit(this.text.charCodeAt(this.position + 1))) {
+      this.position++;
+      digits();
+      return this.push('float', from, this.text.slice(begin, this.position));
+    }
+    const unit = /^(?:ms|[smhdw])(?![\p{Alphabetic}\p{N}_])/u.exec(this.text.slice(this.position, this.position + 4));
+    if (unit) {
+      this.position += unit[0].length;
+      return this.push('duration', from, this.text.slice(begin, this.position));
+    }
+    const text = this.text.slice(begin, this.position);
+    // A literal above 2^63 - 1 silently becomes a float.
+    this.push(text.length > 18 && BigInt(text) > 9_223_372_036_854_775_807n ? 'float' : 'int', from, text);
+  }
+
+  private rawString(from: Span): void {
+    const begin = this.position + 1;
+    const end = this.text.indexOf('"', begin);
+    const line = this.text.indexOf('\n', begin);
+    if (end === -1 || (line !== -1 && line < end)) this.fail('Unterminated string', from);
+    this.position = begin;
+    while (this.position < end) this.step();
+    this.position++;
+    this.push('raw', from, this.text.slice(begin, end));
+  }
+
+  private string(): void {
+    if (this.text.startsWith('"""', this.position)) return this.blockString();
+    const from = this.mark();
+    this.position++;
+    const parts: StringPart[] = [];
+    let literal = '';
+    for (;;) {
+      const code = this.text.charCodeAt(this.position);
+      if (Number.isNaN(code) || code === NEWLINE) this.fail('Unterminated string', from);
+      if (code === QUOTE) break;
+      if (code === BACKSLASH) {
+        literal += this.escape(from);
+      } else if (code === 36 && this.text.charCodeAt(this.position + 1) === 123) {
+        if (literal !== '') parts.push(literal);
+        literal = '';
+        parts.push(this.interpolation(from, 'line'));
+      } else {
+        const begin = this.position;
+        this.step();
+        literal += this.text.slice(begin, this.position);
+      }
+    }
+    this.position++;
+    if (parts.length === 0) return this.push('string', from, literal);
+    if (literal !== '') parts.push(literal);
+    this.push('interpolation', from, '', { parts });
+  }
+
+  /** `\n \t \\ \" \$`; any other pair stays as it is. */
+  private escape(from: Span): string {
+    this.position++;
+    const escaped = this.text[this.position];
+    if (escaped === undefined || escaped === '\n') this.fail('Unterminated string', from);
+    const begin = this.position;
+    this.step();
+    switch (escaped) {
+      case 'n':
+        return '\n';
+      case 't':
+        return '\t';
+      case '\\':
+      case '"':
+      case '$':
+        return escaped;
+      default:
+        return `\\${this.text.slice(begin, this.position)}`;
+    }
+  }
+
+  /** From `${` to the matching brace. Braces are counted as text, quotes are not special. */
+  private interpolation(string: Span, extent: 'line' | 'block'): Exclude<StringPart, string> {
+    this.position += 2;
+    const at = this.mark();
+    const begin = this.position;
+    let depth = 1;
+    for (;;) {
+      const code = this.text.charCodeAt(this.position);
+      if (Number.isNaN(code) || (code === NEWLINE && extent === 'line')) this.fail('Unterminated string', string);
+      if (code === 123) depth++;
+      if (code === 125 && --depth === 0) break;
+      this.step();
+    }
+    const text = this.text.slice(begin, this.position);
+    if (text.trim() === '') this.fail("Unexpected character '}'", this.mark());
+    this.position++;
+    return { text, start: at.start, line: at.line, column: at.column };
+  }
+
+  private blockString(): void {
+    const from = this.mark();
+    this.position += 3;
+    const parts: StringPart[] = [];
+    let begin = this.position;
+    while (!this.text.startsWith('"""', this.position)) {
+      if (this.position >= this.text.length) this.fail('Unterminated string', from);
+      if (this.text.startsWith('${', this.position)) {
+        parts.push(this.text.slice(begin, this.position));
+        parts.push(this.interpolation(from, 'block'));
+        begin = this.position;
+      } else {
+        this.step();
+      }
+    }
+    parts.push(this.text.slice(begin, this.position));
+    this.position += 3;
+    const dedented = dedentBlock(parts);
+    if (dedented.every((part) => typeof part === 'string')) this.push('string', from, dedented.join(''), { isBlock: true });
+    else this.push('interpolation', from, '', { parts: dedented, isBlock: true });
+  }
+
+  private blockComment(): void {
+    const from = this.mark();
+    let depth = 0;
+    do {
+      if (this.position >= this.text.length) this.fail('Unterminated block comment', from);
+      if (this.text.startsWith('/*', this.position)) {
+        depth++;
+        this.position += 2;
+      } else if (this.text.startsWith('*/', this.position)) {
+        depth--;
+        this.position += 2;
+      } else {
+        this.step();
+      }
+    } while (depth > 0);
+  }
+
+  private punctuator(code: number): void {
+    const from = this.mark();
+    if (code < 128) {
+      const pair = this.text.slice(this.position, this.position + 2);
+      if ((PUNCTUATORS as readonly string[]).includes(pair)) {
+        this.position += 2;
+        return this.push(pair, from, pair);
+      }
+      const single = pair[0] ?? '';
+      if (SINGLE_PUNCTUATORS.includes(single)) {
+        this.position++;
+        return this.push(single, from, single);
+      }
+    } else if (WORD_START.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0))) {
+      return this.word();
+    }
+    this.unexpected();
+  }
+
+  private unexpected(): never {
+    const character = String.fromCodePoint(this.text.codePointAt(this.position) ?? 0xfffd);
+    this.fail(`Unexpected character '${character}'`, this.mark());
+  }
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** ASCII only; other letters go through `punctuator`, which is the slow path. */
+function isWordStart(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

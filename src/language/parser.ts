@@ -1,0 +1,32 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { SourceFile } from '../diagnostics/span.ts';
+import type { Program } from './ast.ts';
+import { lex } from './lexer.ts';
+import { parseStatements } from './parse-statement.ts';
+import { TokenStream } from './token-stream.ts';
+
+/** The tree holds what could be read; it may only be run when `diagnostics` is empty. */
+export interface ParseResult {
+  readonly program: Program;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** More mistakes than this in one file say nothing new. */
+const MAX_DIAGNOSTICS = 20;
+
+/**
+ * Reads a file into its tree. Never throws, whatever the text: the lexer reports its first mistake and stops, the
+ * parser drops a statement that does not read and goes on with the next.
+ */
+export function parse(source: SourceFile): ParseResult {
+  const { tokens, error } = lex(source.text);
+  const span = { start: 0, end: source.text.length, line: 1, column: 1 };
+  if (error !== undefined) {
+    return { program: { kind: 'Program', items: [], span }, diagnostics: [{ ...error, path: source.path }] };
+  }
+  const diagnostics: Diagnostic[] = [];
+  const items = parseStatements(new TokenStream(tokens), 'top', ({ diagnostic }) => {
+    if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ ...diagnostic, path: source.path });
+  });
+  return { program: { kind: 'Program', items, span }, diagnostics };
+}

@@ -1,0 +1,117 @@
+import type { Clock } from '../platform/platform.ts';
+import { Watchdog } from '../platform/watchdog.ts';
+import type { CancelObserver, CancelScope } from '../tasks/cancel-scope.ts';
+import type { Context, Run } from './context.ts';
+
+/**
+ * How code that never waits is stopped. Each loop of emitted code ends with `if (flag[0] !== 0) interrupt(c)`: a plain
+ * read of shared memory, next to free. The flag is up in two cases:
+ *
+ * - A cancelled scope has not been left yet. Waits inside it have been rejected, but a loop that catches the rejection
+ *   would go on for ever without this.
+ * - A deadline is running and nobody else watches the time. For the first `PROBE_MS` the loop itself looks at the
+ *   clock, so that a short body never pays for a thread; then the watchdog thread is started, and the loop goes on
+ *   looking until the thread is up. From then on the flag stays down until the alarm.
+ */
+export class Interrupts implements CancelObserver {
+  readonly flag: Int32Array;
+  readonly #clock: Clock;
+  readonly #watchdog = new Watchdog();
+  readonly #alarms = new Set<Alarm>();
+  readonly #cancelled = new Set<CancelScope>();
+  readonly #runSignal: AbortSignal;
+  #probingSinceMs = 0;
+
+  constructor(run: Run) {
+    this.flag = this.#watchdog.flag;
+    this.#clock = run.platform.clock;
+    this.#runSignal = run.signal;
+    if (run.signal.aborted) this.#raise();
+    else run.signal.addEventListener('abort', () => this.#raise(), { once: true });
+  }
+
+  cancelled(scope: CancelScope): void {
+    this.#cancelled.add(scope);
+    this.#raise();
+  }
+
+  left(scope: CancelScope): void {
+    this.#cancelled.delete(scope);
+    this.#lower();
+  }
+
+  /** Calls back when `ms` have passed, even while a loop keeps the thread busy. Answers how to call it off. */
+  alarm(ms: number, callback: () => void): () => void {
+    const alarm: Alarm = { dueMs: this.#clock.monotonicMs() + ms, callback };
+    if (this.#alarms.size === 0) this.#probingSinceMs = this.#clock.monotonicMs();
+    this.#alarms.add(alarm);
+    this.#raise();
+    return () => {
+      if (!this.#alarms.delete(alarm)) return;
+      if (this.#alarms.size > 0) return;
+      this.#watchdog.disarm();
+      this.#lower();
+    };
+  }
+
+  /** What a loop calls while the flag is up. Throws the reason when the task has to end. */
+  check(context: Context): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const alarm of [...this.#alarms]) {
+      if (alarm.dueMs > nowMs) continue;
+      this.#alarms.delete(alarm);
+      alarm.callback();
+    }
+    if (context.signal.aborted) throw context.signal.reason;
+    if (this.#alarms.size > 0) this.#handOver(nowMs);
+    else this.#lower();
+  }
+
+  /** Ends the watchdog thread; the run is over. */
+  close(): void {
+    this.#watchdog.stop();
+  }
+
+  /** Leaves watching to the thread as soon as it can. The flag goes down before the alarm is set, never after. */
+  #handOver(nowMs: number): void {
+    const isSettled = nowMs - this.#probingSinceMs >= PROBE_MS;
+    if (!isSettled) return;
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const alarm of this.#alarms) nextMs = Math.min(nextMs, alarm.dueMs);
+    if (this.#watchdog.isReady && this.#cancelled.size === 0) this.flag[0] = 0;
+    this.#watchdog.arm(nextMs - nowMs);
+  }
+
+  #raise(): void {
+    this.flag[0] = 1;
+  }
+
+  #lower(): void {
+    if (this.#alarms.size === 0 && this.#cancelled.size === 0 && !this.#runSignal.aborted) this.flag[0] = 0;
+  }
+}
+
+interface Alarm {
+  /** On the monotonic scale of the run's clock. */
+  readonly dueMs: number;
+  readonly callback: () => void;
+}
+
+/** Starting a thread costs about 4 ms of this one; most deadlines wrap waits or short work and never need it. */
+const PROBE_MS = 2;
+
+const INTERRUPTS = Symbol('interrupts');
+
+export function interruptsOf(run: Run): Interrupts {
+  return run.service(INTERRUPTS, (owner) => new Interrupts(owner));
+}
+
+/** The cell that loops of emitted code read; non-zero means: call `interrupt`. The same array for a whole run. */
+export function interruptFlag(run: Run): Int32Array {
+  return interruptsOf(run).flag;
+}
+
+/** Throws when the deadline of this task has passed or the task was cancelled; otherwise lets the loop go on. */
+export function interrupt(context: Context): void {
+  interruptsOf(context.run).check(context);
+}

@@ -1,0 +1,263 @@
+import type { Expression, Program } from './ast.ts';
+import type { Resolution, Variable } from './scope.ts';
+import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
+
+/** How a builtin waits; see runtime/builtin.ts. */
+export type BuiltinColour = 'sync' | 'async' | 'callback';
+
+/** Whole-program facts that decide what unknown code may do. */
+export interface ProgramColour {
+  /** Some callable that may wait is used as a value somewhere: unknown callees may answer promises. */
+  readonly asyncCallables: boolean;
+  /** Channels, streams or waiting generators can exist: a `for` over an unknown value may wait. */
+  readonly asyncIterables: boolean;
+}
+
+export interface ColourEnvironment extends ProgramColour {
+  readonly builtins: ReadonlyMap<string, BuiltinColour>;
+  /** Imported functions that wait, by local name. */
+  readonly asyncImports: ReadonlySet<string>;
+  /** Names of methods of imported structs that wait. */
+  readonly asyncMethods: ReadonlySet<string>;
+  /** Emit everything asynchronous; for tests that compare the two. */
+  readonly forceAsync?: boolean;
+}
+
+/**
+ * Which functions of a module wait. A function is asynchronous when its own body can: everything else is emitted as
+ * plain synchronous JavaScript, which is what makes calls cheap. The answer is a least fixpoint: start from the
+ * functions that wait by themselves and add callers until nothing changes.
+ */
+export class Colours {
+  private readonly resolution: Resolution;
+  private readonly environment: ColourEnvironment;
+  private readonly waiting = new Set<TreeNode>();
+  private readonly waitingMethods: Set<string>;
+
+  constructor(program: Program, resolution: Resolution, environment: ColourEnvironment) {
+    this.resolution = resolution;
+    this.environment = environment;
+    this.waitingMethods = new Set([...ALWAYS_WAITING_METHODS, ...environment.asyncMethods]);
+    const functions: TreeNode[] = [];
+    const methods = new Map<TreeNode, string>();
+    const collect = (node: TreeNode): void => {
+      if (isFunctionNode(node)) functions.push(node);
+      if (node.kind === 'Impl') for (const method of node.methods) methods.set(method, method.name);
+      forEachChild(node, collect);
+    };
+    for (const item of program.items) collect(item);
+    let changed = true;
+    while (changed) {
+      changed = false;
+      for (const node of functions) {
+        if (this.waiting.has(node) || !this.bodyWaits(node)) continue;
+        this.waiting.add(node);
+        const method = methods.get(node);
+        if (method !== undefined) this.waitingMethods.add(method);
+        changed = true;
+      }
+    }
+  }
+
+  /** Does a call of this function, closure or pipeline answer a promise? */
+  isAsync(node: TreeNode): boolean {
+    return (
+      this.environment.forceAsync === true ||
+      node.kind === 'Parallel' ||
+      node.kind === 'Spawn' ||
+      node.kind === 'Pipeline' ||
+      this.waiting.has(node)
+    );
+  }
+
+  get asyncMethodNames(): ReadonlySet<string> {
+    return this.waitingMethods;
+  }
+
+  private bodyWaits(fn: TreeNode): boolean {
+    let waits = false;
+    const look = (node: TreeNode): void => {
+      if (waits) return;
+      if (node !== fn && isFunctionNode(node)) {
+        if (node.kind === 'Parallel') waits = true;
+        return;
+      }
+      if (this.nodeWaits(node)) waits = true;
+      else forEachChild(node, look);
+    };
+    look(fn);
+    return waits;
+  }
+
+  /** Does this node wait by itself, its children aside? */
+  nodeWaits(node: TreeNode): boolean {
+    switch (node.kind) {
+      case 'Parallel':
+      case 'Select':
+      case 'Mutex':
+        return true;
+      case 'Call':
+        return this.callWaits(node);
+      case 'MethodCall':
+        return this.methodWaits(node);
+      case 'Pipe':
+        return this.calleeWaits(node.right);
+      case 'For':
+        return this.environment.asyncIterables && !isPlainIterable(node.iterable);
+      default:
+        return false;
+    }
+  }
+
+  callWaits(node: Extract<Expression, { kind: 'Call' }>): boolean {
+    const variable = this.resolution.references.get(node.callee);
+    if (variable !== undefined) return this.variableWaits(variable);
+    const { name } = node.callee;
+    if (this.environment.asyncImports.has(name)) return true;
+    const colour = this.environment.builtins.get(name);
+    if (colour === 'callback') return node.args.some((arg) => this.argumentWaits(arg.kind === 'Spread' ? arg.value : arg));
+    return colour === 'async';
+  }
+
+  private variableWaits(variable: Variable): boolean {
+    if (variable.declaration !== undefined) {
+      if (variable.declaration.kind === 'Function' && isProducer(variable.declaration)) return false;
+      return this.waiting.has(variable.declaration as TreeNode) || this.environment.forceAsync === true;
+    }
+    const closure = variable.isReassigned ? undefined : variable.values[0];
+    if (closure?.kind === 'Closure') return this.isAsync(closure);
+    return this.environment.asyncCallables || this.environment.forceAsync === true;
+  }
+
+  private methodWaits(node: Extract<Expression, { kind: 'MethodCall' }>): boolean {
+    if (this.waitingMethods.has(node.name)) return true;
+    if (node.args.some((arg) => this.argumentWaits(arg.kind === 'Spread' ? arg.value : arg))) return true;
+    // `d.handler(x)` calls whatever is stored there; built-in methods never wait by themselves.
+    if (node.name === 'next' || ITERATOR_METHODS.has(node.name)) return this.environment.asyncIterables;
+    return this.environment.asyncCallables && !SYNC_METHODS.has(node.name);
+  }
+
+  /** A callable handed to something that calls it back. */
+  private argumentWaits(arg: Expression): boolean {
+    if (arg.kind === 'Closure') return this.isAsync(arg);
+    if (arg.kind !== 'Identifier') return false;
+    const variable = this.resolution.references.get(arg);
+    if (variable === undefined) return this.environment.asyncImports.has(arg.name) || this.environment.builtins.get(arg.name) === 'async';
+    if (variable.declaration !== undefined) return this.waiting.has(variable.declaration as TreeNode);
+    const value = variable.isReassigned ? undefined : variable.values[0];
+    if (value?.kind === 'Closure') return this.isAsync(value);
+    return this.environment.asyncCallables && (variable.role === 'param' || value === undefined || !isPlainData(value));
+  }
+
+  private calleeWaits(right: Expression): boolean {
+    return right.kind === 'Closure' || right.kind === 'Identifier'
+      ? this.argumentWaits(right) || this.pipedBuiltinWaits(right)
+      : this.environment.asyncCallables;
+  }
+
+  private pipedBuiltinWaits(right: Expression): boolean {
+    return right.kind === 'Identifier' && !this.resolution.references.has(right) && this.environment.builtins.get(right.name) === 'async';
+  }
+
+  /** True when some callable that waits is used as a value in this module. */
+  hasAsyncValues(program: Program): boolean {
+    let found = false;
+    const look = (node: TreeNode): void => {
+      if (found) return;
+      if (node.kind === 'Tool' || (node.kind === 'Closure' && this.waiting.has(node)))
+        found = found || node.kind !== 'Tool' || this.waiting.has(node);
+      if (node.kind === 'Call') {
+        for (const arg of node.args) look(arg);
+        return;
+      }
+      if (node.kind === 'Identifier') {
+        const variable = this.resolution.references.get(node);
+        if (variable?.declaration !== undefined) found = found || this.waiting.has(variable.declaration as TreeNode);
+        else if (variable === undefined)
+          found = found || this.environment.asyncImports.has(node.name) || this.environment.builtins.get(node.name) === 'async';
+      }
+      forEachChild(node, look);
+    };
+    for (const item of program.items) look(item);
+    return found;
+  }
+}
+
+/** Calling such a function only makes a generator or stream; its body waits at the pull. */
+export function isProducer(node: TreeNode): boolean {
+  if (node.kind !== 'Function') return false;
+  if (node.isStream) return true;
+  let yields = false;
+  const look = (child: TreeNode): void => {
+    if (child.kind === 'Yield') yields = true;
+    if (!yields && !isFunctionNode(child)) forEachChild(child, look);
+  };
+  forEachChild(node, look);
+  return yields;
+}
+
+/** Methods of the harness handle that wait; a method of that name on anything else pays one check. */
+const ALWAYS_WAITING_METHODS = [
+  'sleep_ms',
+  'read_line',
+  'read_stdin',
+  'prompt',
+  'run',
+  'exec',
+  'exec_at',
+  'shell',
+  'shell_at',
+  'post',
+  'put',
+  'patch',
+  'request',
+  'download',
+  'yield_now',
+  'clock_advance',
+  'resume_subagent',
+  'cancel_subagent',
+  'trigger_fire',
+  'wait_for_any_settlement',
+  'spawn_settlement_agent',
+  'call',
+  'receive',
+];
+
+const ITERATOR_METHODS: ReadonlySet<string> = new Set([
+  'to_list',
+  'to_set',
+  'to_dict',
+  'first',
+  'last',
+  'for_each',
+  'reduce',
+  'sum',
+  'count',
+  'min',
+  'max',
+  'find',
+  'any',
+  'all',
+]);
+
+/** Methods that only read their receiver: they never wait, whatever the receiver is. */
+const SYNC_METHODS: ReadonlySet<string> = new Set(
+  'count empty contains index_of last_index_of enumerate zip slice take skip unique push pop flatten reverse sort join chunk window compact iter len starts_with ends_with replace split trim trim_start trim_end lower upper lowercase uppercase to_lower to_upper substring chars char_at lines repeat pad_left pad_right keys values entries has get merge remove add delete union intersect intersection difference symmetric_difference is_subset is_superset is_disjoint println print'.split(
+    ' ',
+  ),
+);
+
+function isPlainIterable(node: Expression): boolean {
+  return (
+    node.kind === 'Range' ||
+    node.kind === 'List' ||
+    node.kind === 'Dict' ||
+    (node.kind === 'MethodCall' && SYNC_METHODS.has(node.name) && node.name !== 'iter')
+  );
+}
+
+function isPlainData(node: Expression): boolean {
+  return ['Int', 'Float', 'Bool', 'Nil', 'String', 'Interpolation', 'List', 'Dict', 'Binary', 'Unary', 'Duration', 'Range'].includes(
+    node.kind,
+  );
+}

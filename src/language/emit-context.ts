@@ -1,0 +1,157 @@
+import type { FunctionDeclaration, Identifier, TypeNode } from './ast.ts';
+import type { ColourEnvironment, Colours } from './colour.ts';
+import type { TypeNames } from './emit-types.ts';
+import type { Kind, KindTable } from './kinds.ts';
+import type { FunctionScope, Resolution, Variable } from './scope.ts';
+import type { TreeNode } from './walk.ts';
+
+/** A piece of JavaScript that computes a value, and what is known of that value. */
+export interface Code {
+  readonly code: string;
+  readonly kind: Kind;
+}
+
+export function any(code: string): Code {
+  return { code, kind: 'any' };
+}
+
+/** Where the value of a block or statement goes. */
+export type Sink = { readonly to: 'nowhere' } | { readonly to: 'return' } | { readonly to: 'temp'; readonly name: string };
+
+export const NOWHERE: Sink = { to: 'nowhere' };
+export const RETURN: Sink = { to: 'return' };
+
+/** A name that an import brings in. */
+export interface ImportedName {
+  /** Index of the import among those of the module. */
+  readonly module: number;
+  readonly name: string;
+  readonly kind: 'function' | 'value';
+  readonly isAsync: boolean;
+  /** May answer a TailCall. */
+  readonly bounces: boolean;
+}
+
+export interface EmitEnvironment extends ColourEnvironment {
+  readonly role: 'entry' | 'module';
+  readonly imports: ReadonlyMap<string, ImportedName>;
+  /** Enums and structs that imports make visible. */
+  readonly importedEnums: ReadonlySet<string>;
+  readonly importedStructs: ReadonlySet<string>;
+  readonly importedAliases: ReadonlyMap<string, TypeNode>;
+  readonly importedInterfaces: ReadonlySet<string>;
+  /** Names that are values, not calls: pi, e, argv, harness, stream, … */
+  readonly globals: ReadonlySet<string>;
+  /** Record captured values on closures, for programs that can park a loop. */
+  readonly recordsCaptures: boolean;
+}
+
+/** What all functions of one module share while it is emitted. */
+export interface ModuleState {
+  readonly environment: EmitEnvironment;
+  readonly resolution: Resolution;
+  readonly colours: Colours;
+  readonly kinds: KindTable;
+  readonly enums: ReadonlySet<string>;
+  readonly structs: ReadonlySet<string>;
+  readonly types: TypeNames;
+  /** Struct methods by name, for direct calls when only one struct has a method of that name. */
+  readonly methods: ReadonlyMap<
+    string,
+    readonly { readonly struct: string; readonly node: FunctionDeclaration; readonly jsName: string }[]
+  >;
+  /** Builtins the module uses, by name; each becomes a constant `b$NAME`. */
+  readonly usedBuiltins: Set<string>;
+  /** Constants of the prelude (metadata, descriptors) by their JavaScript text. */
+  readonly constants: Map<string, string>;
+  /** Functions that may answer a TailCall. */
+  readonly bouncing: ReadonlySet<TreeNode>;
+  unique: number;
+}
+
+/** The constant `kN` that holds this JavaScript text. */
+export function constant(module: ModuleState, text: string): string {
+  const known = module.constants.get(text);
+  if (known !== undefined) return known;
+  const name = `k${module.constants.size}`;
+  module.constants.set(text, name);
+  return name;
+}
+
+export function builtin(module: ModuleState, name: string): string {
+  module.usedBuiltins.add(name);
+  return `b$${name}`;
+}
+
+/** State of the activation being emitted. */
+export class FunctionState {
+  readonly module: ModuleState;
+  readonly scope: FunctionScope;
+  readonly isAsync: boolean;
+  readonly producer: 'generator' | 'stream' | undefined;
+  /** The named function this is, for self tail calls. */
+  readonly self: FunctionDeclaration | undefined;
+  /** JavaScript name of the current task context; `deadline` swaps it. */
+  context = 'c';
+  /** Above zero inside try, deadline, mutex and loops with clean-up: a tail call must wait for them. */
+  guarded = 0;
+  hasDefer = false;
+  usesSelfLoop = false;
+  /** Makes calls of its own, so it checks the depth. */
+  makesCalls = false;
+  readonly loops: string[] = [];
+  private readonly temps: string[] = [];
+  /** Statements that must run before the expression being emitted. */
+  pre: string[] = [];
+
+  constructor(module: ModuleState, scope: FunctionScope, isAsync: boolean, producer?: 'generator' | 'stream', self?: FunctionDeclaration) {
+    this.module = module;
+    this.scope = scope;
+    this.isAsync = isAsync;
+    this.producer = producer;
+    this.self = self;
+  }
+
+  temp(): string {
+    const name = `t${this.temps.length}`;
+    this.temps.push(name);
+    return name;
+  }
+
+  /** Declaration of the temporaries, empty when there are none. */
+  get tempDeclaration(): string {
+    return this.temps.length === 0 ? '' : `let ${this.temps.join(', ')};`;
+  }
+
+  unique(prefix: string): string {
+    return `${prefix}${this.module.unique++}`;
+  }
+
+  variable(node: Identifier): Variable | undefined {
+    return this.module.resolution.references.get(node);
+  }
+
+  /** Runs `emit` with its own list of preceding statements; answers them joined with what it gives. */
+  statement(emit: () => string): string {
+    const outer = this.pre;
+    this.pre = [];
+    const code = emit();
+    const result = this.pre.join('') + code;
+    this.pre = outer;
+    return result;
+  }
+}
+
+/** The value as a Harn Value: raw doubles are boxed. */
+export function boxed({ code, kind }: Code): string {
+  return kind === 'float' ? `new Float(${code})` : code;
+}
+
+/** Has the variable an owned bit in the JavaScript of this module? */
+export function hasOwnedBit(variable: Variable): boolean {
+  return variable.isWrittenThrough && (variable.role === 'var' || variable.role === 'loop');
+}
+
+export function ownedBit(variable: Variable): string {
+  return `${variable.jsName}$o`;
+}

@@ -1,0 +1,560 @@
+import type { Block, Element, Expression, Identifier } from './ast.ts';
+import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
+import { emitParallel, emitSpawn } from './emit-concurrency.ts';
+import { any, boxed, builtin, type Code, constant, type FunctionState, hasOwnedBit, NOWHERE, ownedBit } from './emit-context.ts';
+import { emitClosure } from './emit-function.ts';
+import { line } from './emit-layout.ts';
+import { emitIfInto, emitInto } from './emit-statement.ts';
+import { binaryKind, isInteger, type Kind } from './kinds.ts';
+import { someNode } from './walk.ts';
+
+/** How the value of an expression is used: `read` only looks at it, `keep` lets it escape into another place. */
+export type Use = 'read' | 'keep';
+
+/** Emits an expression. Parts that need statements go to `fn.pre`, in order. */
+export function emitExpression(fn: FunctionState, node: Expression, use: Use = 'keep'): Code {
+  switch (node.kind) {
+    case 'Int':
+      return intLiteral(node.value);
+    case 'Float':
+      return { code: doubleLiteral(node.value), kind: 'float' };
+    case 'Duration':
+      return any(constant(fn.module, `new Duration(${node.ms})`));
+    case 'String':
+      return { code: JSON.stringify(node.value), kind: 'str' };
+    case 'Interpolation':
+      return emitInterpolation(fn, node);
+    case 'Bool':
+      return { code: String(node.value), kind: 'bool' };
+    case 'Nil':
+      return any('undefined');
+    case 'Identifier':
+      return emitIdentifier(fn, node, use);
+    case 'List':
+      return emitList(fn, node.items);
+    case 'Dict':
+      return emitDict(fn, node);
+    case 'StructLiteral':
+      return emitStructLiteral(fn, node);
+    case 'Closure':
+      return any(emitClosure(fn, node));
+    case 'Binary':
+      return emitBinary(fn, node);
+    case 'Unary':
+      return emitUnary(fn, node);
+    case 'Ternary':
+      return emitTernary(fn, node.condition, node.then, node.otherwise);
+    case 'Range': {
+      const [start, end] = emitOperands(fn, [node.start, node.end]) as [Code, Code];
+      return any(`R.range(${boxed(start)}, ${boxed(end)}, ${node.isExclusive})`);
+    }
+    case 'Pipe':
+      return emitPipe(fn, node);
+    case 'Call':
+      return emitCall(fn, node);
+    case 'MethodCall':
+      return emitMethodCall(fn, node);
+    case 'Property':
+      return emitProperty(fn, node);
+    case 'Subscript':
+      return emitSubscript(fn, node);
+    case 'Slice': {
+      const parts = emitOperands(fn, [node.receiver, ...(node.start ? [node.start] : []), ...(node.end ? [node.end] : [])], 'read');
+      const codes = parts.map(boxed);
+      const start = node.start ? (codes[1] as string) : 'undefined';
+      const end = node.end ? (codes.at(-1) as string) : 'undefined';
+      return any(`R.slice(${codes[0]}, ${start}, ${end}, ${node.start !== undefined}, ${node.end !== undefined})`);
+    }
+    case 'TryStar':
+      return emitExpression(fn, node.value);
+    case 'Propagate':
+      return emitPropagate(fn, node.value);
+    case 'If': {
+      const ternary = asTernary(node);
+      if (ternary !== undefined) return emitTernary(fn, ternary[0], ternary[1], ternary[2]);
+      return lifted(fn, node);
+    }
+    case 'Match':
+    case 'Try':
+    case 'Retry':
+    case 'Deadline':
+      return lifted(fn, node);
+    case 'Parallel':
+      return any(emitParallel(fn, node));
+    case 'Spawn':
+      return any(emitSpawn(fn, node));
+  }
+}
+
+/** The value as a Harn Value. */
+export function emitValue(fn: FunctionState, node: Expression, use: Use = 'keep'): string {
+  return boxed(emitExpression(fn, node, use));
+}
+
+// ---- order of evaluation ----
+
+/** Does this expression need statements of its own before its value is there? */
+export function needsStatements(node: Expression | Element): boolean {
+  return someNode(node, (part) => {
+    switch (part.kind) {
+      case 'Match':
+      case 'Try':
+      case 'Retry':
+      case 'Deadline':
+      case 'Propagate':
+        return true;
+      case 'If':
+        return asTernary(part) === undefined;
+      default:
+        return false;
+    }
+  });
+}
+
+/** Emits operands left to right. When a later one needs statements, earlier values are kept in temporaries first. */
+export function emitOperands(fn: FunctionState, nodes: readonly Expression[], use: Use = 'keep', firstUse: Use = use): Code[] {
+  const lastLifted = nodes.findLastIndex(needsStatements);
+  return nodes.map((node, index) => {
+    const code = emitExpression(fn, node, index === 0 ? firstUse : use);
+    return index < lastLifted && !isConstant(node) ? keep(fn, code) : code;
+  });
+}
+
+function isConstant(node: Expression): boolean {
+  return ['Int', 'Float', 'String', 'Bool', 'Nil', 'Duration'].includes(node.kind);
+}
+
+/** Stores a value in a temporary now, so that later statements cannot change it. */
+export function keep(fn: FunctionState, value: Code): Code {
+  const name = fn.temp();
+  fn.pre.push(`${name} = ${value.code};`);
+  return { code: name, kind: value.kind };
+}
+
+/** A value that may be mentioned several times: itself when it is a plain name, else an assignment to a temporary. */
+export function reuse(fn: FunctionState, value: Code): { readonly first: string; readonly again: string } {
+  if (/^[$\w]+$/.test(value.code)) return { first: value.code, again: value.code };
+  const name = fn.temp();
+  return { first: `(${name} = ${value.code})`, again: name };
+}
+
+function lifted(fn: FunctionState, node: Expression): Code {
+  const name = fn.temp();
+  fn.pre.push(`${name} = undefined;`, emitInto(fn, node, { to: 'temp', name }));
+  return any(name);
+}
+
+/** `if` whose branches are single expressions is a conditional expression. */
+function asTernary(node: Extract<Expression, { kind: 'If' }>): [Expression, Expression, Expression | undefined] | undefined {
+  const then = singleExpression(node.then);
+  const otherwise = node.otherwise === undefined ? undefined : singleExpression(node.otherwise);
+  if (then === undefined || (node.otherwise !== undefined && otherwise === undefined)) return undefined;
+  if (needsStatements(then) || (otherwise !== undefined && needsStatements(otherwise))) return undefined;
+  return [node.condition, then, otherwise];
+}
+
+function singleExpression(block: Block): Expression | undefined {
+  const only = block.statements.length === 1 ? block.statements[0] : undefined;
+  return only?.kind === 'ExpressionStatement' ? only.expression : undefined;
+}
+
+function emitTernary(fn: FunctionState, condition: Expression, then: Expression, otherwise: Expression | undefined): Code {
+  if (needsStatements(then) || (otherwise !== undefined && needsStatements(otherwise))) {
+    const name = fn.temp();
+    const block = (value: Expression | undefined): Block | undefined =>
+      value && { kind: 'Block', statements: [{ kind: 'ExpressionStatement', expression: value, span: value.span }], span: value.span };
+    fn.pre.push(`${name} = undefined;`, emitIfInto(fn, condition, block(then) as Block, block(otherwise), { to: 'temp', name }));
+    return any(name);
+  }
+  const test = emitCondition(fn, condition);
+  const left = emitExpression(fn, then);
+  const right = otherwise === undefined ? any('undefined') : emitExpression(fn, otherwise);
+  if (left.kind === right.kind) return { code: `(${test} ? ${left.code} : ${right.code})`, kind: left.kind };
+  const kind: Kind = isInteger(left.kind) && isInteger(right.kind) ? 'int' : 'any';
+  return { code: `(${test} ? ${boxed(left)} : ${boxed(right)})`, kind };
+}
+
+// ---- conditions ----
+
+/** An expression as a JavaScript condition. */
+export function emitCondition(fn: FunctionState, node: Expression): string {
+  if (node.kind === 'Unary' && node.operator === '!') return `!${emitCondition(fn, node.operand)}`;
+  if (node.kind === 'Binary' && (node.operator === '&&' || node.operator === '||') && !needsStatements(node.right)) {
+    const left = emitCondition(fn, node.left);
+    return `(${left} ${node.operator} ${emitCondition(fn, node.right)})`;
+  }
+  return truth(emitExpression(fn, node, 'read'));
+}
+
+function truth({ code, kind }: Code): string {
+  switch (kind) {
+    case 'bool':
+      return code;
+    case 'num':
+      return `${wrap(code)} !== 0`;
+    case 'int':
+      return `${wrap(code)} !== 0`;
+    case 'float':
+      return `R.truthyDouble(${code})`;
+    case 'str':
+      return `${wrap(code)} !== ""`;
+    case 'any':
+      return `R.truthy(${code})`;
+  }
+}
+
+function wrap(code: string): string {
+  return /^[$\w]+$/.test(code) ? code : `(${code})`;
+}
+
+// ---- leaves ----
+
+function intLiteral(value: bigint): Code {
+  const isSafe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
+  return isSafe ? { code: String(value), kind: 'num' } : { code: `${value}n`, kind: 'int' };
+}
+
+function doubleLiteral(value: number): string {
+  return Number.isInteger(value) && Math.abs(value) < 1e15 ? `${value}.0`.replace(/\.0$/, '') : String(value);
+}
+
+function emitIdentifier(fn: FunctionState, node: Identifier, use: Use): Code {
+  const { module } = fn;
+  const variable = fn.variable(node);
+  if (variable !== undefined) {
+    const kind = module.kinds.ofVariable(variable);
+    if (use === 'keep' && hasOwnedBit(variable)) return { code: `(${ownedBit(variable)} = false, ${variable.jsName})`, kind };
+    return { code: variable.jsName, kind };
+  }
+  return any(emitGlobal(fn, node));
+}
+
+function emitGlobal(fn: FunctionState, node: Identifier): string {
+  const { environment, structs, enums } = fn.module;
+  const { name } = node;
+  const imported = environment.imports.get(name);
+  if (imported !== undefined) return `m${imported.module}.${imported.name}`;
+  if (environment.globals.has(name)) return `M.global(c, ${JSON.stringify(name)})`;
+  if (structs.has(name)) return `M.structConstructor(${JSON.stringify(name)})`;
+  if (environment.builtins.has(name)) return builtin(fn.module, name);
+  if (enums.has(name)) return `R.enumType(${JSON.stringify(name)})`;
+  return `R.undefinedVariable(M, ${JSON.stringify(name)}, ${node.span.line}, ${node.span.column})`;
+}
+
+function emitInterpolation(fn: FunctionState, node: Extract<Expression, { kind: 'Interpolation' }>): Code {
+  const expressions = node.parts.filter((part): part is Expression => typeof part !== 'string');
+  const codes = emitOperands(fn, expressions, 'read');
+  let next = 0;
+  const pieces = node.parts.map((part) => {
+    if (typeof part === 'string') return JSON.stringify(part);
+    const code = codes[next++] as Code;
+    return code.kind === 'str' ? code.code : code.kind === 'num' ? `${wrap(code.code)}` : `R.text(${boxed(code)})`;
+  });
+  const startsWithText = typeof node.parts[0] === 'string' || codes[0]?.kind === 'str';
+  return { code: `(${startsWithText ? '' : '"" + '}${pieces.join(' + ')})`, kind: 'str' };
+}
+
+/** Array text of elements, or a call that spreads them. */
+export function emitElements(fn: FunctionState, items: readonly Element[]): string {
+  const values = emitOperands(
+    fn,
+    items.map((item) => (item.kind === 'Spread' ? item.value : item)),
+  );
+  const parts = items.map((item, index) =>
+    item.kind === 'Spread' ? `...R.spreadList(${boxed(values[index] as Code)})` : boxed(values[index] as Code),
+  );
+  return parts.join(', ');
+}
+
+function emitList(fn: FunctionState, items: readonly Element[]): Code {
+  return any(`[${emitElements(fn, items)}]`);
+}
+
+function emitDict(fn: FunctionState, node: Extract<Expression, { kind: 'Dict' }>): Code {
+  if (node.entries.length === 0) return any('new Dict()');
+  const parts = node.entries.flatMap((entry) =>
+    entry.kind === 'Spread' ? [entry.value] : typeof entry.key === 'string' ? [entry.value] : [entry.key, entry.value],
+  );
+  const codes = emitOperands(fn, parts).map(boxed);
+  const isPlain = node.entries.every((entry) => entry.kind === 'Entry' && typeof entry.key === 'string') && node.entries.length <= 16;
+  if (isPlain) {
+    // A factory per shape: V8 then gives all dicts of one literal the same hidden class.
+    const keys = node.entries.map((entry) => (entry as { key: string }).key);
+    const params = keys.map((_, index) => `a${index}`);
+    const body = keys.map((key, index) => `x[${JSON.stringify(key)}] = a${index};`).join(' ');
+    const factory = constant(fn.module, `function (${params.join(', ')}) { const x = new Dict(); ${body} return x; }`);
+    return any(`${factory}(${codes.join(', ')})`);
+  }
+  let next = 0;
+  const steps = node.entries.map((entry) => {
+    if (entry.kind === 'Spread') return `[undefined, ${codes[next++]}]`;
+    if (typeof entry.key === 'string') return `[${JSON.stringify(entry.key)}, ${codes[next++]}]`;
+    return `[R.text(${codes[next++]}), ${codes[next++]}]`;
+  });
+  return any(`R.dict([${steps.join(', ')}])`);
+}
+
+function emitStructLiteral(fn: FunctionState, node: Extract<Expression, { kind: 'StructLiteral' }>): Code {
+  const codes = emitOperands(
+    fn,
+    node.fields.map((field) => field.value),
+  ).map(boxed);
+  const params = node.fields.map((_, index) => `a${index}`);
+  const body = node.fields.map((field, index) => `x[${JSON.stringify(field.name)}] = a${index};`).join(' ');
+  const factory = constant(
+    fn.module,
+    `function (${params.join(', ')}) { const x = new Dict(); ${body} return new StructValue(${JSON.stringify(node.name)}, x); }`,
+  );
+  return any(`${factory}(${codes.join(', ')})`);
+}
+
+// ---- operators ----
+
+function emitUnary(fn: FunctionState, node: Extract<Expression, { kind: 'Unary' }>): Code {
+  if (node.operator === '!') return { code: `!${wrap(emitCondition(fn, node.operand))}`, kind: 'bool' };
+  if (node.operand.kind === 'Int') return intLiteral(-node.operand.value);
+  const operand = emitExpression(fn, node.operand, 'read');
+  if (operand.kind === 'float') return { code: `(-${wrap(operand.code)})`, kind: 'float' };
+  if (operand.kind === 'num') return { code: `(0 - ${wrap(operand.code)})`, kind: 'num' };
+  return { code: `R.negate(${operand.code})`, kind: operand.kind === 'int' ? 'int' : 'any' };
+}
+
+function emitBinary(fn: FunctionState, node: Extract<Expression, { kind: 'Binary' }>): Code {
+  switch (node.operator) {
+    case '&&':
+    case '||':
+      return emitLogical(fn, node);
+    case '??':
+      return emitCoalesce(fn, node);
+    default:
+      break;
+  }
+  // Operators make new values; they keep none of their operands.
+  const [left, right] = emitOperands(fn, [node.left, node.right], 'read') as [Code, Code];
+  return emitOperation(fn, node.operator, left, right, node.right);
+}
+
+/** `left op right` over values that are already there. */
+export function emitOperation(fn: FunctionState, operator: string, left: Code, right: Code, rightNode?: Expression): Code {
+  switch (operator) {
+    case '==':
+      return { code: emitEquality(fn, left, right), kind: 'bool' };
+    case '!=':
+      return { code: `!${emitEquality(fn, left, right)}`, kind: 'bool' };
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
+      return { code: emitComparison(fn, operator, left, right), kind: 'bool' };
+    case 'in':
+      return { code: `R.isIn(${boxed(left)}, ${boxed(right)})`, kind: 'bool' };
+    case 'not in':
+      return { code: `!R.isIn(${boxed(left)}, ${boxed(right)})`, kind: 'bool' };
+    case '**':
+      return any(`R.power(${boxed(left)}, ${boxed(right)})`);
+    default:
+      return emitArithmetic(fn, operator as '+' | '-' | '*' | '/' | '%', left, right, rightNode);
+  }
+}
+
+function emitLogical(fn: FunctionState, node: Extract<Expression, { kind: 'Binary' }>): Code {
+  if (!needsStatements(node.right)) return { code: emitCondition(fn, node), kind: 'bool' };
+  const name = fn.temp();
+  fn.pre.push(`${name} = ${emitCondition(fn, node.left)};`);
+  const right = fn.statement(() => `${name} = ${emitCondition(fn, node.right)};`);
+  fn.pre.push(`if (${node.operator === '&&' ? '' : '!'}${name}) { ${right} }`);
+  return { code: name, kind: 'bool' };
+}
+
+function emitCoalesce(fn: FunctionState, node: Extract<Expression, { kind: 'Binary' }>): Code {
+  const left = emitExpression(fn, node.left);
+  if (left.kind !== 'any') return left;
+  if (!needsStatements(node.right)) {
+    // nil is undefined, and no Value is null.
+    return any(`(${left.code} ?? ${emitValue(fn, node.right)})`);
+  }
+  const { code: name } = keep(fn, left);
+  const right = fn.statement(() => `${name} = ${emitValue(fn, node.right)};`);
+  fn.pre.push(`if (${name} === undefined) { ${right} }`);
+  return any(name);
+}
+
+function emitEquality(fn: FunctionState, left: Code, right: Code): string {
+  const kinds = [left.kind, right.kind];
+  if (kinds.every((kind) => kind === 'num') || kinds.every((kind) => kind === 'str') || kinds.every((kind) => kind === 'bool')) {
+    return `(${left.code} === ${right.code})`;
+  }
+  if (right.code === 'undefined' || left.code === 'undefined') return `(${left.code} === ${right.code})`;
+  if (left.kind === 'bool' || right.kind === 'bool') return `(${boxed(left)} === ${boxed(right)})`;
+  if (left.kind === 'float' && isNumberKind(right.kind)) return `(${left.code} === ${double(right)})`;
+  if (right.kind === 'float' && isNumberKind(left.kind)) return `(${double(left)} === ${right.code})`;
+  if (left.kind === 'num' || right.kind === 'num') {
+    const [number, other] = left.kind === 'num' ? [left, right] : [right, left];
+    const value = reuse(fn, other);
+    return `(typeof ${value.first} === "number" ? ${value.again} === ${number.code} : R.equals(${boxed({ code: value.again, kind: other.kind })}, ${number.code}))`;
+  }
+  return `R.equals(${boxed(left)}, ${boxed(right)})`;
+}
+
+function isNumberKind(kind: Kind): boolean {
+  return isInteger(kind) || kind === 'float';
+}
+
+const COMPARERS: Readonly<Record<string, string>> = { '<': 'less', '>': 'greater', '<=': 'lessOrEqual', '>=': 'greaterOrEqual' };
+
+function emitComparison(fn: FunctionState, operator: string, left: Code, right: Code): string {
+  if (left.kind === 'num' && right.kind === 'num') return `(${left.code} ${operator} ${right.code})`;
+  if ((left.kind === 'float' && isNumberKind(right.kind)) || (right.kind === 'float' && isNumberKind(left.kind))) {
+    return `R.${COMPARERS[operator]}Double(${double(left)}, ${double(right)})`;
+  }
+  if (!couldBeNumber(left.kind) || !couldBeNumber(right.kind)) return `R.${COMPARERS[operator]}(${boxed(left)}, ${boxed(right)})`;
+  const a = reuse(fn, boxFloat(left));
+  const b = reuse(fn, boxFloat(right));
+  return guarded(
+    a,
+    b,
+    `${a.again} ${operator} ${b.again}`,
+    `R.${COMPARERS[operator]}(${a.again}, ${b.again})`,
+    left.kind === 'num',
+    right.kind === 'num',
+  );
+}
+
+/** `(evaluate a, evaluate b, both numbers ? fast : slow)`: both sides are there before either is tested. */
+function guarded(
+  a: { readonly first: string; readonly again: string },
+  b: { readonly first: string; readonly again: string },
+  fast: string,
+  slow: string,
+  isLeftNumber: boolean,
+  isRightNumber: boolean,
+): string {
+  const evaluate = [a, b].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
+  const tests = [isLeftNumber ? '' : `typeof ${a.again} === "number"`, isRightNumber ? '' : `typeof ${b.again} === "number"`].filter(
+    (test) => test !== '',
+  );
+  return `(${evaluate.join('')}${tests.join(' && ')} ? ${fast} : ${slow})`;
+}
+
+function boxFloat(value: Code): Code {
+  return value.kind === 'float' ? any(boxed(value)) : value;
+}
+
+function couldBeNumber(kind: Kind): boolean {
+  return kind === 'any' || isInteger(kind);
+}
+
+const OPERATIONS: Readonly<Record<string, string>> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '%': 'modulo' };
+
+function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code, rightNode?: Expression): Code {
+  const kind = binaryKind(operator, left.kind, right.kind, rightNode);
+  if (kind === 'str') return { code: `(${left.code} + ${right.code})`, kind };
+  if (kind === 'float') return emitDoubleArithmetic(operator, left, right);
+  const slow = OPERATIONS[operator];
+  if (!couldBeNumber(left.kind) || !couldBeNumber(right.kind)) return { code: `R.${slow}(${boxed(left)}, ${boxed(right)})`, kind };
+  const a = reuse(fn, left);
+  // Constants need no temporary.
+  const b = /^-?\d+$/.test(right.code) ? { first: right.code, again: right.code } : reuse(fn, right);
+  const isLiteral = /^\d+$/.test(right.code) && right.code !== '0';
+  const [x, y] = [a.again, b.again];
+  let fast: string;
+  switch (operator) {
+    case '/':
+      fast = isLiteral ? `Math.trunc(${x} / ${y}) + 0` : `${y} !== 0 ? Math.trunc(${x} / ${y}) + 0 : R.divide(${x}, ${y})`;
+      break;
+    case '%':
+      fast = isLiteral ? `${x} % ${y} + 0` : `${y} !== 0 ? ${x} % ${y} + 0 : R.modulo(${x}, ${y})`;
+      break;
+    default: {
+      const t = fn.temp();
+      const sum = operator === '*' ? `${t} + 0` : t;
+      fast = `((${t} = ${x} ${operator} ${y}) | 0) === ${t} ? ${sum} : R.${slow}(${x}, ${y})`;
+    }
+  }
+  if (left.kind === 'num' && right.kind === 'num') {
+    const evaluate = [a, b].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
+    return { code: `(${evaluate.join('')}${fast})`, kind };
+  }
+  const isLeftNumber = left.kind === 'num';
+  const isRightNumber = right.kind === 'num';
+  return { code: guarded(a, b, `(${fast})`, `R.${slow}(${x}, ${y})`, isLeftNumber, isRightNumber), kind };
+}
+
+function emitDoubleArithmetic(operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code): Code {
+  const toDouble = (side: Code, isLeft: boolean): string =>
+    side.kind === 'any' ? `R.operandToDouble(${side.code}, ${JSON.stringify(operator)}, ${isLeft})` : double(side);
+  const a = toDouble(left, true);
+  const b = toDouble(right, false);
+  if (operator === '%') return { code: `R.floatModulo(${a}, ${b})`, kind: 'float' };
+  return { code: `(${a} ${operator} ${b})`, kind: 'float' };
+}
+
+/** A number kind as a raw double. */
+function double(value: Code): string {
+  return value.kind === 'int' ? `Number(${value.code})` : wrap(value.code);
+}
+
+// ---- access ----
+
+function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Property' }>): Code {
+  const { receiver, name } = node;
+  const key = JSON.stringify(name);
+  if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined && isEnumName(fn, receiver.name)) {
+    return any(constant(fn.module, `new EnumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
+  }
+  const value = reuse(fn, any(emitValue(fn, receiver, 'read')));
+  const found = fn.temp();
+  const access = JSON.stringify(name) === `"${name}"` && /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${key}]`;
+  const missing = node.isOptional ? 'R.propertyOptional' : 'R.property';
+  const first =
+    receiver.kind === 'Identifier' && receiver.name === 'self' ? structFirst(value, found, access) : dictFirst(value, found, access);
+  return any(`(${first} ? ${found} : ${missing}(${value.again}, ${key}))`);
+}
+
+function dictFirst(value: { readonly first: string; readonly again: string }, found: string, access: string): string {
+  return `${value.first} instanceof Dict && (${found} = ${value.again}${access}) !== undefined`;
+}
+
+function structFirst(value: { readonly first: string; readonly again: string }, found: string, access: string): string {
+  return `${value.first} instanceof StructValue && (${found} = ${value.again}.fields${access}) !== undefined`;
+}
+
+export function isEnumName(fn: FunctionState, name: string): boolean {
+  return name === 'Result' || fn.module.enums.has(name);
+}
+
+function emitSubscript(fn: FunctionState, node: Extract<Expression, { kind: 'Subscript' }>): Code {
+  const [receiver, index] = emitOperands(fn, [node.receiver, node.index], 'read') as [Code, Code];
+  if (node.isOptional) return any(`R.indexOptional(${boxed(receiver)}, ${boxed(index)})`);
+  if (index.kind === 'str') return any(`R.index(${boxed(receiver)}, ${index.code})`);
+  const list = reuse(fn, any(boxed(receiver)));
+  const at = /^\d+$/.test(index.code) ? { first: index.code, again: index.code } : reuse(fn, any(boxed(index)));
+  const isNumber = index.kind === 'num' ? '' : `typeof ${at.again} === "number" && `;
+  const evaluate = [list, at].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
+  const positive = /^\d+$/.test(at.again) ? '' : ` && ${at.again} >= 0`;
+  return any(
+    `(${evaluate.join('')}${isNumber}Array.isArray(${list.again})${positive} && ${at.again} < ${list.again}.length ? ${list.again}[${at.again}] : R.index(${list.again}, ${at.again}))`,
+  );
+}
+
+function emitPropagate(fn: FunctionState, value: Expression): Code {
+  const { code: name } = keep(fn, any(emitValue(fn, value)));
+  fn.pre.push(`if (R.isErr(${name})) ${line(value.span.line)}return ${name}; ${name} = R.okValue(${name});`);
+  return any(name);
+}
+
+/** Emits for effect only. */
+export function emitForEffect(fn: FunctionState, node: Expression): string {
+  return fn.statement(() => {
+    switch (node.kind) {
+      case 'If':
+      case 'Match':
+      case 'Try':
+      case 'Retry':
+      case 'Deadline':
+        return emitInto(fn, node, NOWHERE);
+      default:
+        return `${emitExpression(fn, node, 'read').code};`;
+    }
+  });
+}

@@ -1,0 +1,413 @@
+import type { EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
+import { Colours, isProducer } from './colour.ts';
+import { constant, type EmitEnvironment, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN } from './emit-context.ts';
+import { emitExpression } from './emit-expression.ts';
+import { copiedCaptures, emitFunctionText, emitNamedFunction, metaText } from './emit-function.ts';
+import { layOut, line } from './emit-layout.ts';
+import { emitStatements } from './emit-statement.ts';
+import { KindTable } from './kinds.ts';
+import { encodeName, resolveNames, type Variable } from './scope.ts';
+import { toolParameters } from './tool-schema.ts';
+import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
+
+/**
+ * From tree to JavaScript (docs/ARCHITECTURE.md, "Compiling"). A module becomes one asynchronous function
+ * `(R, M, c, d, mode)`: R is the run-time support, M the module's own record. Its first line declares everything, so
+ * that functions can be exported before any statement runs; what follows stands on the lines it was written on.
+ * The code touches nothing but its parameters.
+ */
+export interface EmittedModule {
+  readonly js: string;
+  readonly facts: ModuleFacts;
+}
+
+/** What other modules and the linker need to know of a module. Plain JSON. */
+export interface ModuleFacts {
+  readonly functions: readonly FunctionFact[];
+  readonly pipelines: readonly {
+    readonly name: string;
+    readonly params: readonly { readonly name: string; readonly type: string | undefined }[];
+    readonly isTest: boolean;
+  }[];
+  /** Builtins the code asks for. */
+  readonly builtins: readonly string[];
+  readonly asyncMethods: readonly string[];
+  readonly hasAsyncValues: boolean;
+  readonly hasMain: boolean;
+}
+
+export interface FunctionFact {
+  readonly name: string;
+  readonly isPublic: boolean;
+  readonly isAsync: boolean;
+  readonly bounces: boolean;
+  readonly kind: 'function' | 'value';
+}
+
+export function emitModule(program: Program, environment: EmitEnvironment): EmittedModule {
+  const module = prepare(program, environment);
+  const emitter = new ModuleEmitter(program, module);
+  return { js: emitter.emit(), facts: emitter.facts() };
+}
+
+/** Does the program contain anything that makes a value whose iteration may wait, or that cleans up when left? */
+export function producesIterables(program: Program): boolean {
+  const makers = new Set(['channel', 'stream', 'llm_stream', 'event_log', 'iter', 'supervisor_events']);
+  return program.items.some((item) =>
+    someNode(
+      item,
+      (node) =>
+        node.kind === 'Yield' ||
+        node.kind === 'Emit' ||
+        (node.kind === 'Function' && node.isStream) ||
+        (node.kind === 'Parallel' && node.asStream) ||
+        (node.kind === 'Identifier' && makers.has(node.name)) ||
+        (node.kind === 'Call' && makers.has(node.callee.name)),
+      'functions',
+    ),
+  );
+}
+
+function prepare(program: Program, environment: EmitEnvironment): ModuleState {
+  const resolution = resolveNames(program);
+  const enums = new Set(environment.importedEnums);
+  const structs = new Set(environment.importedStructs);
+  const aliases = new Map<string, TypeNode>(environment.importedAliases);
+  const interfaces = new Set(environment.importedInterfaces);
+  const methods = new Map<string, { struct: string; node: FunctionDeclaration; jsName: string }[]>();
+  const bouncing = new Set<TreeNode>();
+  const look = (node: TreeNode): void => {
+    if (node.kind === 'Enum') enums.add(node.name);
+    if (node.kind === 'Struct') structs.add(node.name);
+    if (node.kind === 'TypeAlias') aliases.set(node.name, node.type);
+    if (node.kind === 'Interface') interfaces.add(node.name);
+    if (node.kind === 'Impl') {
+      for (const method of node.methods) {
+        const list = methods.get(method.name) ?? [];
+        list.push({ struct: node.name, node: method, jsName: `${encodeName(node.name)}$${encodeName(method.name)}` });
+        methods.set(method.name, list);
+      }
+    }
+  };
+  for (const item of program.items) {
+    someNode(
+      item,
+      (node) => {
+        look(node);
+        if (
+          isFunctionNode(node) &&
+          someNode(node, (part) => part !== node && part.kind === 'Return' && (part.value?.kind === 'Call' || part.value?.kind === 'Pipe'))
+        )
+          bouncing.add(node);
+        return false;
+      },
+      'functions',
+    );
+  }
+  return {
+    environment,
+    resolution,
+    colours: new Colours(program, resolution, environment),
+    kinds: new KindTable(resolution),
+    enums,
+    structs,
+    types: { aliases, interfaces },
+    methods,
+    usedBuiltins: new Set(),
+    constants: new Map(),
+    bouncing,
+    unique: 0,
+  };
+}
+
+class ModuleEmitter {
+  private readonly program: Program;
+  private readonly module: ModuleState;
+  private readonly hasEntry: boolean;
+  /** Statements of the first line: what the module offers. */
+  private readonly definitions: string[] = [];
+  private readonly variables: string[] = [];
+  /** Copies of top-level variables for functions, taken when the function comes into being. */
+  private readonly snapshots = new Map<Statement, { readonly variable: Variable; readonly name: string }[]>();
+
+  constructor(program: Program, module: ModuleState) {
+    this.program = program;
+    this.module = module;
+    this.hasEntry = module.environment.role === 'module' || program.items.some((item) => isEntry(declarationOf(item)));
+  }
+
+  emit(): string {
+    const { module } = this;
+    const fn = new FunctionState(module, module.resolution.file, true);
+    const declarations: string[] = [];
+    for (const item of this.program.items) declarations.push(this.declaration(declarationOf(item)));
+    const body = this.body(fn, declarations);
+    const first = this.firstLine(fn);
+    return layOut(`(async function (R, M, c, d, mode) { "use strict"; ${first} ${body} })`);
+  }
+
+  facts(): ModuleFacts {
+    const { module } = this;
+    const functions: FunctionFact[] = [];
+    const pipelines: ModuleFacts['pipelines'][number][] = [];
+    for (const item of this.program.items) {
+      const node = declarationOf(item);
+      if (node.kind === 'Function') {
+        functions.push({
+          name: node.name,
+          isPublic: node.isPublic,
+          isAsync: !isProducer(node) && module.colours.isAsync(node),
+          bounces: this.bounces(node),
+          kind: 'function',
+        });
+      } else if (node.kind === 'Tool' || node.kind === 'Skill' || (node.kind === 'EvalPack' && isName(node.name))) {
+        functions.push({ name: node.name, isPublic: node.isPublic, isAsync: false, bounces: false, kind: 'value' });
+      } else if (node.kind === 'Pipeline') {
+        const params = node.params.map((param) => ({
+          name: param.name,
+          type: param.type?.kind === 'NamedType' ? param.type.name : undefined,
+        }));
+        const isTest = node.name.startsWith('test_') || (item.kind === 'Attributed' && item.attributes.some(({ name }) => name === 'test'));
+        pipelines.push({ name: node.name, params, isTest });
+      }
+    }
+    return {
+      functions,
+      pipelines,
+      builtins: [...module.usedBuiltins].sort(),
+      asyncMethods: [...module.colours.asyncMethodNames],
+      hasAsyncValues: module.colours.hasAsyncValues(this.program),
+      hasMain: this.program.items.some((item) => isMain(declarationOf(item))),
+    };
+  }
+
+  private bounces(node: FunctionDeclaration): boolean {
+    return this.module.bouncing.has(node);
+  }
+
+  // ---- declarations ----
+
+  /** JavaScript of a declaration, to stand on its own lines; '' for statements. */
+  private declaration(node: Statement): string {
+    switch (node.kind) {
+      case 'Function':
+        return this.namedFunction(node);
+      case 'Tool':
+        return this.tool(node);
+      case 'Pipeline':
+        return this.pipeline(node);
+      case 'Impl':
+        return node.methods.map((method) => this.method(node.name, method)).join(' ');
+      case 'Struct':
+        this.definitions.push(`M.struct(${JSON.stringify(node.name)});`);
+        return '';
+      case 'Enum':
+        this.enumeration(node);
+        return '';
+      default:
+        return '';
+    }
+  }
+
+  private enumeration(node: EnumDeclaration): void {
+    this.definitions.push(`M.enumeration(${JSON.stringify(node.name)});`);
+  }
+
+  private namedFunction(node: FunctionDeclaration): string {
+    const { module } = this;
+    const { jsName } = module.resolution.declared(node, node.name);
+    const isAsync = !isProducer(node) && module.colours.isAsync(node);
+    const meta = constant(module, metaText(node.name, node.params, isAsync, node.name, node.span.start));
+    this.definitions.push(`M.define(${JSON.stringify(node.name)}, ${jsName}, ${meta});`);
+    return `${line(node.span.line)}${emitNamedFunction(module, node, jsName, this.prologue(node))}`;
+  }
+
+  /** A function of the entry file reads copies of top-level variables that can change. */
+  private prologue(node: Statement & TreeNode): string {
+    const { module } = this;
+    const scope = module.resolution.scopes.get(node);
+    if (scope === undefined) return '';
+    const copies = copiedCaptures(module, scope).map((variable) => ({ variable, name: `${variable.jsName}$s${module.unique++}` }));
+    if (copies.length === 0) return '';
+    this.snapshots.set(node, copies);
+    this.variables.push(...copies.map(({ name }) => name));
+    return copies
+      .map(({ variable, name }) => `let ${variable.jsName} = ${name};${hasOwnedBit(variable) ? `let ${ownedBit(variable)} = false;` : ''}`)
+      .join('');
+  }
+
+  private snapshot(node: Statement): string {
+    return (this.snapshots.get(node) ?? [])
+      .map(
+        ({ variable, name }) =>
+          `${name} = ${this.module.kinds.ofVariable(variable) === 'float' ? `new Float(${variable.jsName})` : variable.jsName};${hasOwnedBit(variable) ? ` ${ownedBit(variable)} = false;` : ''}`,
+      )
+      .join(' ');
+  }
+
+  private method(struct: string, node: FunctionDeclaration): string {
+    const { module } = this;
+    const jsName = `${encodeName(struct)}$${encodeName(node.name)}`;
+    const isAsync = !isProducer(node) && module.colours.isAsync(node);
+    const meta = constant(module, metaText(node.name, node.params, isAsync, undefined, node.span.start));
+    this.definitions.push(`M.method(${JSON.stringify(struct)}, ${JSON.stringify(node.name)}, ${jsName}, ${meta});`);
+    return `${line(node.span.line)}${emitNamedFunction(module, node, jsName, this.prologue(node))}`;
+  }
+
+  private tool(node: ToolDeclaration): string {
+    const { module } = this;
+    const scope = module.resolution.scopes.get(node);
+    if (scope === undefined) throw new Error('a tool has no scope');
+    const { jsName } = module.resolution.declared(node, node.name);
+    const handler = `tool$${encodeName(node.name)}`;
+    const isAsync = module.colours.isAsync(node);
+    const fn = new FunctionState(module, scope, isAsync);
+    const text = emitFunctionText(fn, {
+      name: handler,
+      params: node.params,
+      body: node.body.statements,
+      block: node,
+      sink: RETURN,
+      prologue: this.prologue(node),
+      nilIsMissing: true,
+    });
+    const definition = {
+      name: node.name,
+      description: node.description ?? '',
+      parameters: toolParameters(node.params, module.types),
+      params: node.params.map(({ name }) => name),
+    };
+    this.variables.push(jsName);
+    this.definitions.push(`${jsName} = M.tool(${JSON.stringify(definition)}, ${handler}, ${isAsync}, ${node.span.start});`);
+    return `${line(node.span.line)}${text}`;
+  }
+
+  private pipeline(node: Pipeline): string {
+    const { module } = this;
+    const scope = module.resolution.scopes.get(node);
+    if (scope === undefined) throw new Error('a pipeline has no scope');
+    const jsName = `p$${encodeName(node.name)}`;
+    const fn = new FunctionState(module, scope, true);
+    const text = emitFunctionText(fn, {
+      name: jsName,
+      params: node.params,
+      body: node.body.statements,
+      block: node,
+      sink: RETURN,
+      prologue: '',
+      nilIsMissing: true,
+    });
+    this.definitions.push(`M.pipeline(${JSON.stringify(node.name)}, ${jsName});`);
+    return `${line(node.span.line)}${text}`;
+  }
+
+  // ---- the body ----
+
+  private body(fn: FunctionState, declarations: readonly string[]): string {
+    const { items } = this.program;
+    const isScript = !this.hasEntry;
+    const last = items.length - 1;
+    const parts = items.map((item, index) => {
+      const node = declarationOf(item);
+      const declaration = declarations[index] ?? '';
+      if (isDeclaration(node)) {
+        const value = node.kind === 'Skill' || node.kind === 'EvalPack' ? this.valueDeclaration(fn, node) : '';
+        const redeclared =
+          (node.kind === 'Function' || node.kind === 'Tool') && this.module.resolution.isRedeclaration(node, node.name)
+            ? `R.redeclared(${JSON.stringify(node.name)});`
+            : '';
+        return `${declaration} ${redeclared}${value}${isScript ? this.snapshot(node) : ''}`;
+      }
+      if (isScript || node.kind === 'Binding') return emitStatements(fn, [item], isScript && index === last ? RETURN : NOWHERE);
+      return '';
+    });
+    const late = isScript ? '' : items.map((item) => this.snapshot(declarationOf(item))).join('');
+    return `${parts.join(' ')} ${late}`;
+  }
+
+  private valueDeclaration(fn: FunctionState, node: Extract<Statement, { kind: 'Skill' | 'EvalPack' }>): string {
+    const fields = node.fields
+      .map((field) => `[${JSON.stringify(field.name.text)}, ${fn.statement(() => emitExpression(fn, field.value).code)}]`)
+      .join(', ');
+    const isNamed = node.kind === 'Skill' || isName(node.name);
+    const make = node.kind === 'Skill' ? 'skill' : 'evalPack';
+    const value = `M.${make}(${JSON.stringify(node.name)}, R.dict([${fields}])${node.kind === 'EvalPack' ? `, ${JSON.stringify(node.title ?? null)}` : ''})`;
+    if (!isNamed) return `${value};`;
+    const { jsName } = this.module.resolution.declared(node, node.name);
+    this.variables.push(jsName);
+    return `${line(node.span.line)}${jsName} = ${value};`;
+  }
+
+  /** Everything that has to be there before the first statement. */
+  private firstLine(fn: FunctionState): string {
+    const { module } = this;
+    const isScript = !this.hasEntry;
+    const variables = [...this.topLevelVariables(), ...this.variables];
+    const imports = new Set([...module.environment.imports.values()].map(({ module: index }) => index));
+    return [
+      'const { Dict, Float, Duration, EnumValue, StructValue, TailCall } = R;',
+      ...[...imports].map((index) => `const m${index} = M.imported[${index}];`),
+      ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
+      ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),
+      fn.tempDeclaration,
+      variables.length === 0 ? '' : `let ${variables.join(', ')};`,
+      ...this.definitions,
+      isScript ? 'if (mode === "declarations") return undefined;' : '',
+    ].join(' ');
+  }
+
+  private topLevelVariables(): string[] {
+    const { resolution } = this.module;
+    const names: string[] = [];
+    const add = (node: object, name: string): void => {
+      if (name === '_') return;
+      const variable = resolution.declared(node, name);
+      names.push(variable.jsName);
+      if (hasOwnedBit(variable)) names.push(ownedBit(variable));
+    };
+    for (const item of this.program.items) {
+      if (item.kind !== 'Binding') continue;
+      const { pattern } = item;
+      if (pattern.kind === 'NamePattern') {
+        add(pattern, pattern.name);
+        continue;
+      }
+      for (const part of pattern.kind === 'DictPattern' ? pattern.fields : pattern.items) add(part, part.target);
+      if (pattern.rest !== undefined) add(pattern, pattern.rest);
+    }
+    return names;
+  }
+}
+
+function declarationOf(item: Statement): Statement {
+  return item.kind === 'Attributed' ? declarationOf(item.declaration) : item;
+}
+
+function isDeclaration(node: Statement): boolean {
+  return [
+    'Function',
+    'Tool',
+    'Skill',
+    'EvalPack',
+    'Struct',
+    'Enum',
+    'TypeAlias',
+    'Interface',
+    'Impl',
+    'Import',
+    'Pipeline',
+    'Override',
+  ].includes(node.kind);
+}
+
+function isEntry(node: Statement): boolean {
+  return node.kind === 'Pipeline' || isMain(node);
+}
+
+function isMain(node: Statement): boolean {
+  return node.kind === 'Function' && node.name === 'main' && node.params.length > 0 && /^_?harness$/.test(node.params[0]?.name ?? '');
+}
+
+function isName(text: string): boolean {
+  return /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*$/u.test(text);
+}

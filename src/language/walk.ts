@@ -1,0 +1,186 @@
+import type { Block, Element, Expression, Statement } from './ast.ts';
+
+/** Any part of a tree that holds expressions or statements. */
+export type TreeNode = Expression | Statement | Block | Element;
+
+/** Calls `visit` for each direct child, in source order. Types, patterns and names are not children. */
+export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): void {
+  const maybe = (child: TreeNode | undefined): void => {
+    if (child !== undefined) visit(child);
+  };
+  const all = (children: readonly TreeNode[]): void => {
+    for (const child of children) visit(child);
+  };
+  switch (node.kind) {
+    case 'Block':
+      return all(node.statements);
+    case 'Attributed':
+      return visit(node.declaration);
+    case 'Pipeline':
+    case 'Override':
+    case 'Function':
+    case 'Tool':
+    case 'Closure':
+      for (const param of node.params) maybe(param.defaultValue);
+      return visit(node.body);
+    case 'Skill':
+      for (const field of node.fields) visit(field.value);
+      return;
+    case 'EvalPack':
+      for (const field of node.fields) visit(field.value);
+      all(node.body);
+      return maybe(node.summarize);
+    case 'Impl':
+      return all(node.methods);
+    case 'Binding':
+      if (node.pattern.kind === 'DictPattern') for (const field of node.pattern.fields) maybe(field.defaultValue);
+      if (node.pattern.kind === 'ListPattern') for (const item of node.pattern.items) maybe(item.defaultValue);
+      return visit(node.value);
+    case 'For':
+      visit(node.iterable);
+      return visit(node.body);
+    case 'While':
+      visit(node.condition);
+      return visit(node.body);
+    case 'Return':
+    case 'Yield':
+      return maybe(node.value);
+    case 'Throw':
+    case 'Emit':
+    case 'Propagate':
+    case 'TryStar':
+    case 'Spread':
+      return visit(node.value);
+    case 'Guard':
+      visit(node.condition);
+      return visit(node.otherwise);
+    case 'Require':
+      visit(node.condition);
+      return maybe(node.message);
+    case 'Mutex':
+    case 'Defer':
+    case 'Spawn':
+      return visit(node.body);
+    case 'Select':
+      for (const item of node.cases) {
+        visit(item.channel);
+        visit(item.body);
+      }
+      if (node.timeout !== undefined) {
+        visit(node.timeout.duration);
+        visit(node.timeout.body);
+      }
+      return maybe(node.otherwise);
+    case 'Assignment':
+      visit(node.target);
+      return visit(node.value);
+    case 'ExpressionStatement':
+      return visit(node.expression);
+    case 'Interpolation':
+      for (const part of node.parts) if (typeof part !== 'string') visit(part);
+      return;
+    case 'List':
+      return all(node.items);
+    case 'Dict':
+      for (const entry of node.entries) {
+        if (entry.kind === 'Spread') {
+          visit(entry);
+        } else {
+          if (typeof entry.key !== 'string') visit(entry.key);
+          visit(entry.value);
+        }
+      }
+      return;
+    case 'StructLiteral':
+      for (const field of node.fields) visit(field.value);
+      return;
+    case 'Binary':
+    case 'Pipe':
+      visit(node.left);
+      return visit(node.right);
+    case 'Unary':
+      return visit(node.operand);
+    case 'Ternary':
+      visit(node.condition);
+      visit(node.then);
+      return visit(node.otherwise);
+    case 'Range':
+      visit(node.start);
+      return visit(node.end);
+    case 'Call':
+      visit(node.callee);
+      return all(node.args);
+    case 'MethodCall':
+      visit(node.receiver);
+      return all(node.args);
+    case 'Property':
+      return visit(node.receiver);
+    case 'Subscript':
+      visit(node.receiver);
+      return visit(node.index);
+    case 'Slice':
+      visit(node.receiver);
+      maybe(node.start);
+      return maybe(node.end);
+    case 'If':
+      visit(node.condition);
+      visit(node.then);
+      return maybe(node.otherwise);
+    case 'Match':
+      visit(node.subject);
+      for (const arm of node.arms) {
+        all(arm.patterns);
+        maybe(arm.guard);
+        visit(arm.body);
+      }
+      return;
+    case 'Parallel':
+      visit(node.operand);
+      maybe(node.maxConcurrent);
+      return visit(node.body);
+    case 'Retry':
+      visit(node.count);
+      return visit(node.body);
+    case 'Deadline':
+      visit(node.duration);
+      return visit(node.body);
+    case 'Try':
+      visit(node.body);
+      if (node.catchClause !== undefined) visit(node.catchClause.body);
+      return maybe(node.finallyBlock);
+    default:
+      return;
+  }
+}
+
+/** Does `test` hold for this node or one below it? Nested functions are entered only when `into` says so. */
+export function someNode(
+  node: TreeNode,
+  test: (node: TreeNode) => boolean,
+  into: 'functions' | 'same-function' = 'same-function',
+): boolean {
+  if (test(node)) return true;
+  let found = false;
+  forEachChild(node, (child) => {
+    if (found || (into === 'same-function' && isFunctionNode(child))) return;
+    found = someNode(child, test, into);
+  });
+  return found;
+}
+
+/** Nodes whose body runs as an activation of its own. */
+export function isFunctionNode(node: TreeNode): boolean {
+  switch (node.kind) {
+    case 'Function':
+    case 'Tool':
+    case 'Closure':
+    case 'Pipeline':
+    case 'Override':
+    case 'Parallel':
+    case 'Spawn':
+    case 'EvalPack':
+      return true;
+    default:
+      return false;
+  }
+}

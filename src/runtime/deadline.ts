@@ -7,15 +7,15 @@ import { Duration, type Value } from './value.ts';
  * `deadline d { … }` (spec/language.md 6.11). The block runs under a scope of its own. When the time is up the scope is
  * cancelled with `Deadline exceeded`: waits inside reject with it, loops throw it at their next check, and tasks
  * started inside are cancelled. The inner of two nested deadlines hears of the outer one through its scope.
+ *
+ * ```js
+ * const inner = enterDeadline(c, duration);
+ * try { …the block, with `inner` as its context… }
+ * catch (error) { throw deadlineError(inner, error); }
+ * finally { leaveDeadline(inner); }
+ * ```
  */
-export interface DeadlineBlock {
-  /** The context to run the block with. */
-  readonly context: Context;
-  /** Must be called exactly once, however the block ends. */
-  leave(): void;
-}
-
-export function enterDeadline(context: Context, duration: Value): DeadlineBlock {
+export function enterDeadline(context: Context, duration: Value): Context {
   const ms = deadlineMs(duration);
   const tree = taskTree(context.run);
   const scope = tree.openScope(context);
@@ -23,38 +23,21 @@ export function enterDeadline(context: Context, duration: Value): DeadlineBlock 
   // The timer ends waits, the alarm ends loops that keep the timer from firing.
   const stopTimer = context.run.platform.clock.timer(ms, expire);
   const stopAlarm = tree.interrupts.alarm(ms, expire);
-  return {
-    context: deriveContext(context, { signal: scope.signal }),
-    leave() {
-      stopTimer();
-      stopAlarm();
-      scope.close();
-    },
-  };
+  tree.onClose(scope, () => {
+    stopTimer();
+    stopAlarm();
+  });
+  return deriveContext(context, { signal: scope.signal });
 }
 
-/**
- * Runs the body of a deadline; the value is the body's.
- *
- * @throws the string `Deadline exceeded` when the time is up first
- */
-export function runDeadline(
-  context: Context,
-  depth: number,
-  duration: Value,
-  body: (context: Context, depth: number) => Value | Promise<Value>,
-): Value | Promise<Value> {
-  const block = enterDeadline(context, duration);
-  let answer: Value | Promise<Value>;
-  try {
-    answer = body(block.context, depth);
-  } catch (error) {
-    block.leave();
-    throw error;
-  }
-  if (answer instanceof Promise) return answer.finally(() => block.leave());
-  block.leave();
-  return answer;
+/** Must be called exactly once with what `enterDeadline` gave, however the block ends. */
+export function leaveDeadline(context: Context): void {
+  taskTree(context.run).closeScope(context);
+}
+
+/** The error that leaves the block: whatever its cleanup made of it, a block whose time was up ends with that. */
+export function deadlineError(context: Context, error: unknown): unknown {
+  return context.signal.aborted ? context.signal.reason : error;
 }
 
 const DEFAULT_DEADLINE_MS = 30_000;

@@ -21,12 +21,11 @@ export interface TaskFacts {
 
 export class TaskTree {
   readonly interrupts: Interrupts;
-  readonly #run: Run;
   readonly #facts = new Map<string, TaskFacts>();
   readonly #scopes = new WeakMap<AbortSignal, CancelScope>();
+  readonly #cleanups = new WeakMap<CancelScope, () => void>();
 
   constructor(run: Run) {
-    this.#run = run;
     this.interrupts = interruptsOf(run);
   }
 
@@ -61,16 +60,20 @@ export class TaskTree {
 
   /** Opens a scope below the one that this context runs in. Whoever opens it closes it. */
   openScope(context: Context): CancelScope {
-    return this.adopt(this.scopeOf(context.signal).open());
-  }
-
-  adopt(scope: CancelScope): CancelScope {
+    const scope = this.scopeOf(context.signal).open();
     this.#scopes.set(scope.signal, scope);
     return scope;
   }
 
-  get runSignal(): AbortSignal {
-    return this.#run.signal;
+  /** Remembers what to do when `closeScope` is called for a context of this scope. */
+  onClose(scope: CancelScope, clean: () => void): void {
+    this.#cleanups.set(scope, clean);
+  }
+
+  closeScope(context: Context): void {
+    const scope = this.scopeOf(context.signal);
+    this.#cleanups.get(scope)?.();
+    scope.close();
   }
 }
 

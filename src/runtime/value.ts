@@ -149,27 +149,74 @@ export type Pulled = Value | typeof END;
 /** Anything that gives values one at a time. A pull may answer a promise; pulls never overlap. */
 export interface Source {
   pull(context: Context, depth: number): Pulled | Promise<Pulled>;
-  /** Tells the source that nobody will pull again (loop left early). Idempotent. */
-  abandon?(): void;
+  /**
+   * Tells the source that nobody will pull again (loop left early), so that it can clean up; a promise when that
+   * waits. Idempotent, and harmless after the end.
+   */
+  abandon?(): void | Promise<void>;
 }
 
-/** `iter`: single pass, shared. `exhausted` becomes true when a pull meets the end. */
-export class Iter {
+/** `iter`: single pass, shared. `exhausted` becomes true when a pull meets the end. A loop left early does not end it. */
+export class Iter implements Source {
   readonly source: Source;
   exhausted = false;
   constructor(source: Source) {
     this.source = source;
   }
+
+  pull(context: Context, depth: number): Pulled | Promise<Pulled> {
+    if (this.exhausted) return END;
+    const pulled = this.source.pull(context, depth);
+    return pulled instanceof Promise ? pulled.then((value) => this.#noted(value)) : this.#noted(pulled);
+  }
+
+  #noted(pulled: Pulled): Pulled {
+    if (pulled === END) this.exhausted = true;
+    return pulled;
+  }
 }
 
-/** `generator` (a `fn` with `yield`) and `stream` (a `gen fn`, `parallel each … as stream`, `stream.*`). */
-export class Producer {
+/**
+ * `generator` (a `fn` with `yield`) and `stream` (a `gen fn`, `parallel each … as stream`, `stream.*`). It is done
+ * after the end, after an error, and when it was abandoned.
+ */
+export class Producer implements Source {
   readonly kind: 'generator' | 'stream';
   readonly source: Source;
   done = false;
   constructor(kind: 'generator' | 'stream', source: Source) {
     this.kind = kind;
     this.source = source;
+  }
+
+  pull(context: Context, depth: number): Pulled | Promise<Pulled> {
+    if (this.done) return END;
+    let pulled: Pulled | Promise<Pulled>;
+    try {
+      pulled = this.source.pull(context, depth);
+    } catch (error) {
+      this.done = true;
+      throw error;
+    }
+    if (!(pulled instanceof Promise)) return this.#noted(pulled);
+    return pulled.then(
+      (value) => this.#noted(value),
+      (error: unknown) => {
+        this.done = true;
+        throw error;
+      },
+    );
+  }
+
+  abandon(): void | Promise<void> {
+    if (this.done) return undefined;
+    this.done = true;
+    return this.source.abandon?.();
+  }
+
+  #noted(pulled: Pulled): Pulled {
+    if (pulled === END) this.done = true;
+    return pulled;
   }
 }
 
@@ -181,6 +228,10 @@ export abstract class Handle {
   /** What `type_of` says. */
   abstract readonly typeName: string;
   abstract display(): string;
+  /** `==` between two handles (spec/language.md 3.3); most are never equal, not even to themselves. */
+  isEqualTo(_other: Handle): boolean {
+    return false;
+  }
 }
 
 export interface FunctionMeta {

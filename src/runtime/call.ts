@@ -6,7 +6,8 @@ export function callValue(context: Context, depth: number, callee: HarnFunction,
   return settle(context, depth, callee(context, depth + CALL, ...args));
 }
 
-function settle(context: Context, depth: number, answer: unknown): Value | Promise<Value> {
+/** Runs the tail call that a callable may have answered with to its end. */
+export function settle(context: Context, depth: number, answer: unknown): Value | Promise<Value> {
   let result = answer;
   while (result instanceof TailCall) result = result.callee(context, depth + CALL, ...result.args);
   if (result instanceof Promise) return result.then((value: unknown) => settle(context, depth, value));

@@ -23,6 +23,7 @@ export class TaskTree {
   readonly interrupts: Interrupts;
   readonly #facts = new Map<string, TaskFacts>();
   readonly #scopes = new WeakMap<AbortSignal, CancelScope>();
+  readonly #background = new Set<Promise<void>>();
   readonly #cleanups = new WeakMap<CancelScope, () => void>();
 
   constructor(run: Run) {
@@ -60,9 +61,24 @@ export class TaskTree {
 
   /** Opens a scope below the one that this context runs in. Whoever opens it closes it. */
   openScope(context: Context): CancelScope {
-    const scope = this.scopeOf(context.signal).open();
+    return this.register(this.scopeOf(context.signal).open());
+  }
+
+  /** Makes a scope known, so that `scopeOf` finds it by its signal. */
+  register(scope: CancelScope): CancelScope {
     this.#scopes.set(scope.signal, scope);
     return scope;
+  }
+
+  /** Remembers work that goes on beside the entry until it has ended. `work` never rejects. */
+  track(work: Promise<void>): void {
+    this.#background.add(work);
+    void work.then(() => this.#background.delete(work));
+  }
+
+  /** Resolves when all work beside the entry has ended. */
+  async background(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
   /** Remembers what to do when `closeScope` is called for a context of this scope. */

@@ -47,6 +47,11 @@ export class CancelScope {
     if (this.signal.aborted || this.#isClosed) return;
     if (this.#parent !== undefined) this.#observer?.cancelled(this);
     this.#controller.abort(reason);
+    this.cancelChildren(reason);
+  }
+
+  /** Cancels everything below this scope, but not the scope itself. */
+  cancelChildren(reason: unknown): void {
     for (const child of [...this.#children]) child.cancel(reason);
   }
 

@@ -1,0 +1,118 @@
+import * as z from 'zod/mini';
+import { HarnError } from '../base/harn-error.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+
+/**
+ * Messages and content blocks (spec/agents.md 1.2). They are type aliases and not interfaces, because they are
+ * plain JSON that goes into transcripts, snapshots and requests as it is.
+ */
+export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'developer';
+
+/** A request of the model to use a tool. `arguments` is decoded; adapters turn it into text where an API wants text. */
+export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: JsonObject };
+
+export type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'image';
+      readonly url?: string | undefined;
+      readonly base64?: string | undefined;
+      readonly media_type: string;
+      readonly detail?: string | undefined;
+    }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json }
+  | { readonly type: 'tool_result'; readonly tool_use_id: string; readonly content: Json }
+  /** Reasoning that its provider signed: it may only go back to that provider and model (5.15 row 3). */
+  | {
+      readonly type: 'reasoning';
+      readonly text: string;
+      readonly signature: string;
+      readonly provider: string;
+      readonly model: string;
+    };
+
+export type Message = {
+  readonly role: Role;
+  readonly content: string | readonly Block[];
+  /** Assistant messages only. */
+  readonly tool_calls?: readonly ToolCall[] | undefined;
+  /** Tool messages only: the call that this answers. */
+  readonly tool_call_id?: string | undefined;
+  /** Tool messages only: the tool that answered; some APIs want it instead of the id. */
+  readonly name?: string | undefined;
+};
+
+const jsonObject = z.record(z.string(), z.json());
+
+const blockSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z
+    .object({
+      type: z.literal('image'),
+      url: z.optional(z.string()),
+      base64: z.optional(z.string()),
+      media_type: z.string(),
+      detail: z.optional(z.string()),
+    })
+    .check(z.refine((block) => (block.url === undefined) !== (block.base64 === undefined), 'an image needs exactly one of url and base64')),
+  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.json() }),
+  z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.json() }),
+  z.object({ type: z.literal('reasoning'), text: z.string(), signature: z.string(), provider: z.string(), model: z.string() }),
+]);
+
+const messageSchema = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool', 'developer']),
+  content: z.union([z.string(), z.array(blockSchema)]),
+  tool_calls: z.optional(
+    z.array(
+      z.pipe(
+        z.object({ id: z.string(), name: z.string(), arguments: jsonObject }),
+        z.transform((call): ToolCall => call),
+      ),
+    ),
+  ),
+  tool_call_id: z.optional(z.string()),
+  name: z.optional(z.string()),
+});
+
+/**
+ * Decodes one message that came from a script, a file or the wire.
+ *
+ * @throws HarnError `plain`: which field is wrong, prefixed with `operation`
+ */
+export function decodeMessage(value: unknown, operation: string): Message {
+  const decoded = messageSchema.safeParse(value);
+  if (decoded.success) return decoded.data;
+  const issue = decoded.error.issues[0];
+  const at = issue === undefined || issue.path.length === 0 ? 'message' : `message.${issue.path.join('.')}`;
+  throw new HarnError('plain', `${operation}: invalid ${at}: ${issue?.message ?? 'unknown problem'}`);
+}
+
+/** Decodes a list of messages; a plain string stands for one user message. */
+export function decodeMessages(value: unknown, operation: string): Message[] {
+  if (!Array.isArray(value)) throw new HarnError('plain', `${operation}: messages must be a list`);
+  return value.map((item: unknown) => (typeof item === 'string' ? userMessage(item) : decodeMessage(item, operation)));
+}
+
+export function userMessage(text: string): Message {
+  return { role: 'user', content: text };
+}
+
+export function toolMessage(call: { readonly id: string; readonly name: string }, text: string): Message {
+  return { role: 'tool', tool_call_id: call.id, name: call.name, content: text };
+}
+
+export function assistantMessage(text: string, calls: readonly ToolCall[]): Message {
+  return calls.length === 0 ? { role: 'assistant', content: text } : { role: 'assistant', content: text, tool_calls: calls };
+}
+
+/** The text that people and end conditions see: text blocks joined, nothing else. */
+export function messageText(message: Message): string {
+  if (typeof message.content === 'string') return message.content;
+  return message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
+
+/** Calls of an assistant message, whichever way it writes them. */
+export function messageCalls(message: Message): readonly ToolCall[] {
+  return message.role === 'assistant' ? (message.tool_calls ?? []) : [];
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../base/json.ts';
+import type { Message, ToolCall } from './message.ts';
+
+/** What a model is asked (spec/agents.md chapter 1), the same for every service. */
+export interface ModelRequest {
+  readonly provider: string;
+  readonly model: string;
+  readonly system: string | undefined;
+  /** Persisted messages first, byte for byte those of the previous request; what is for this call only comes last (3.10). */
+  readonly messages: readonly Message[];
+  /** Native tools; empty under the text grammar. */
+  readonly tools: readonly ToolSpec[];
+  readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string };
+  /** Keys of 1.2 as given: temperature, max_tokens, thinking, output_format, … */
+  readonly options: JsonObject;
+}
+
+/** How a tool is shown to a model. */
+export type ToolSpec = {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of type object. */
+  readonly parameters: JsonObject;
+  readonly annotations?: JsonObject | undefined;
+};
+
+export type ModelEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thought'; readonly text: string }
+  /** Arguments of a native call so far, as the text that arrived. */
+  | { readonly type: 'tool_arguments'; readonly id: string; readonly name: string; readonly partial: string }
+  /** Always the last one: a stream that ends without it is a transport error, not an answer. */
+  | { readonly type: 'finish'; readonly answer: ModelAnswer };
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly thinking: string | undefined;
+  readonly thinkingSummary: string | undefined;
+  /** Signature of the reasoning, where the service wants it back. */
+  readonly thinkingSignature?: string | undefined;
+  /** `end_turn`, `max_tokens`, `tool_use`, `stop_sequence`. */
+  readonly stopReason: string | undefined;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** As the provider gave them; undefined lets llm-result build them. */
+  readonly blocks: readonly JsonObject[] | undefined;
+}
+
+export type Usage = {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+};
+
+/** An adapter to one model service. It owns neither retries nor history. */
+export interface Provider {
+  /**
+   * @param signal stops the request; iteration then rejects with `signal.reason`
+   * @throws HarnError `llm` (see llm-errors.ts) for every fault of the service or the transport
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}

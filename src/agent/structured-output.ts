@@ -1,0 +1,91 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import { schemaFaults } from './json-schema.ts';
+import { type Message, userMessage } from './message.ts';
+
+/** Structured answers (spec/agents.md 1.5): finding the JSON in a text, checking it, and asking again. Pure. */
+
+export interface ExtractedJson {
+  readonly value: Json;
+  /** False when the whole text was JSON. */
+  readonly isExtracted: boolean;
+}
+
+/** Whole text; else the first fenced block; else the first balanced object or list. */
+export function extractJson(text: string): ExtractedJson | undefined {
+  const whole = parse(text.trim());
+  if (whole !== undefined) return { value: whole.value, isExtracted: false };
+  const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/i.exec(text);
+  const block = fenced === null ? undefined : parse((fenced[1] ?? '').trim());
+  if (block !== undefined) return { value: block.value, isExtracted: true };
+  const balanced = firstBalanced(text);
+  return balanced === undefined ? undefined : { value: balanced.value, isExtracted: true };
+}
+
+function parse(text: string): { readonly value: Json } | undefined {
+  try {
+    return { value: JSON.parse(text) as Json }; // JSON.parse gives nothing but Json
+  } catch {
+    return undefined;
+  }
+}
+
+function firstBalanced(text: string): { readonly value: Json } | undefined {
+  for (let start = 0; start < text.length; start++) {
+    if (text[start] !== '{' && text[start] !== '[') continue;
+    const end = balancedEnd(text, start);
+    const found = end === undefined ? undefined : parse(text.slice(start, end));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** One past the bracket that closes the one at `start`; brackets inside strings do not count. */
+function balancedEnd(text: string, start: number): number | undefined {
+  let depth = 0;
+  let isInString = false;
+  for (let index = start; index < text.length; index++) {
+    const char = text[index];
+    if (isInString) {
+      if (char === '\\') index++;
+      else if (char === '"') isInString = false;
+    } else if (char === '"') isInString = true;
+    else if (char === '{' || char === '[') depth++;
+    else if ((char === '}' || char === ']') && --depth === 0) return index + 1;
+  }
+  return undefined;
+}
+
+export type StructuredOutcome =
+  | { readonly kind: 'valid'; readonly data: Json; readonly isExtracted: boolean }
+  | { readonly kind: 'missing'; readonly faults: readonly string[] }
+  | { readonly kind: 'invalid'; readonly data: Json; readonly isExtracted: boolean; readonly faults: readonly string[] };
+
+/** @param schema JSON Schema; undefined accepts any JSON */
+export function readStructured(text: string, schema: JsonObject | undefined): StructuredOutcome {
+  const found = extractJson(text);
+  if (found === undefined) return { kind: 'missing', faults: ['the answer contains no JSON value'] };
+  const faults = schema === undefined ? [] : schemaFaults(found.value, schema);
+  if (faults.length > 0) return { kind: 'invalid', data: found.value, isExtracted: found.isExtracted, faults };
+  return { kind: 'valid', data: found.value, isExtracted: found.isExtracted };
+}
+
+/**
+ * The messages of a retry: the original ones and one correction. The wrong answer is left out, or the model would
+ * repeat it and history would keep it.
+ *
+ * @param nudge text of the caller instead of ours; `false` asks again without a word
+ */
+export function retryMessages(
+  original: readonly Message[],
+  faults: readonly string[],
+  nudge: string | boolean | undefined,
+): readonly Message[] {
+  if (nudge === false) return original;
+  const text = typeof nudge === 'string' ? nudge : correction(faults);
+  return [...original, userMessage(text)];
+}
+
+function correction(faults: readonly string[]): string {
+  const list = faults.map((fault) => `- ${fault}`).join('\n');
+  return `Your previous answer did not match the required schema:\n${list}\nAnswer again with one JSON value that matches it, and nothing else.`;
+}

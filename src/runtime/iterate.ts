@@ -117,6 +117,24 @@ export abstract class SerialSource implements Source {
   }
 }
 
+/** A source out of one function. */
+export function stepSource(step: (context: Context, depth: number) => MaybeAsync<Pulled>): Source {
+  return new StepSource(step);
+}
+
+class StepSource extends SerialSource {
+  readonly #step: (context: Context, depth: number) => MaybeAsync<Pulled>;
+
+  constructor(step: (context: Context, depth: number) => MaybeAsync<Pulled>) {
+    super();
+    this.#step = step;
+  }
+
+  next(context: Context, depth: number): MaybeAsync<Pulled> {
+    return this.#step(context, depth);
+  }
+}
+
 /** The body of a generator or stream as emitted: a JavaScript generator, asynchronous when the body can wait. */
 export type ProducerBody = (context: Context) => Generator<Value, unknown, void> | AsyncGenerator<Value, unknown, void>;
 

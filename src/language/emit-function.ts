@@ -43,8 +43,8 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
   const list = ['c', 'd', ...names, ...(rest === undefined ? [] : [`...${rest}`])].join(', ');
   const inner = `${parts.prologue}${fn.tempDeclaration}${bits}${checks}${body}`;
   if (fn.producer !== undefined) {
-    const generator = `${fn.isAsync ? 'async ' : ''}function* () { ${inner} }`;
-    return `function ${parts.name}(${list}) { ${depth}return R.producer(${JSON.stringify(fn.producer)}, ${generator}, ${fn.isAsync}); }`;
+    const generator = `${fn.isAsync ? 'async ' : ''}function* (c) { ${inner} }`;
+    return `function ${parts.name}(${list}) { ${depth}return R.producer(c, ${JSON.stringify(fn.producer)}, ${generator}); }`;
   }
   return `${fn.isAsync ? 'async ' : ''}function ${parts.name}(${list}) { ${depth}${inner} }`;
 }

@@ -256,9 +256,9 @@ function emitGeneralLoop(fn: FunctionState, node: ForLoop): string {
   if (cleansUp) fn.guarded++;
   const loop = `${label}: for (;;) { ${backEdge(fn)} ${next} ${bind} ${emitLoopBody(fn, label, node.body)} }`;
   if (cleansUp) fn.guarded--;
-  const open = `const ${source} = R.iterate(${iterable}); const ${isList} = Array.isArray(${source}); let ${index} = 0;`;
+  const open = `const ${source} = R.forSource(${iterable}); const ${isList} = Array.isArray(${source}); let ${index} = 0;`;
   if (!cleansUp) return `{ ${open} ${loop} }`;
-  return `{ ${open} try { ${loop} } finally { if (!${isList}) R.abandon(${source}); } }`;
+  return `{ ${open} try { ${loop} } finally { if (!${isList}) ${fn.isAsync ? 'await ' : ''}R.abandon(${source}); } }`;
 }
 
 function writesRoot(node: ForLoop): boolean {
@@ -355,8 +355,8 @@ function emitRetry(fn: FunctionState, node: Extract<Expression, { kind: 'Retry' 
 
 function emitDeadlineInto(fn: FunctionState, node: Extract<Expression, { kind: 'Deadline' }>, sink: Sink): string {
   return fn.statement(() => {
+    const block = fn.unique('k');
     const context = fn.unique('c');
-    const caught = fn.unique('x');
     const duration = keep(fn, any(emitValue(fn, node.duration))).code;
     const outer = fn.context;
     const inner: Sink = sink.to === 'return' ? { to: 'temp', name: fn.temp() } : sink;
@@ -365,9 +365,9 @@ function emitDeadlineInto(fn: FunctionState, node: Extract<Expression, { kind: '
     const body = emitBlockInto(fn, node.body, inner);
     fn.guarded--;
     fn.context = outer;
-    const leave = fn.isAsync ? `await R.leaveDeadline(${context});` : `R.leaveDeadline(${context});`;
     const start = inner.to === 'temp' ? `${inner.name} = undefined; ` : '';
-    const code = `${start}const ${context} = R.enterDeadline(${outer}, ${duration}); try { R.interrupts[0] !== 0 && R.interrupt(${context}); ${body} } catch (${caught}) { throw R.deadlineError(${context}, ${caught}); } finally { ${leave} }`;
+    const enter = `const ${block} = R.enterDeadline(${outer}, ${duration}), ${context} = ${block}.context;`;
+    const code = `${start}${enter} try { if (R.interrupts[0] !== 0) R.interrupt(${context}); ${body} } finally { ${block}.leave(); }`;
     return `{ ${code} ${inner !== sink && inner.to === 'temp' ? deliver(sink, inner.name) : ''} }`;
   });
 }

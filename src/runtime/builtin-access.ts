@@ -1,0 +1,59 @@
+import type { Builtin, BuiltinGroup } from './builtin.ts';
+import { BUILTIN_GROUPS, BUILTIN_INDEX } from './builtin-index.ts';
+import type { ModuleInfo, Run } from './context.ts';
+import type { HarnFunction } from './value.ts';
+
+/**
+ * Builtins by name. Which group a name lives in and how it waits is known from a generated index, so that a program
+ * loads only the groups it uses.
+ */
+interface LoadedBuiltins {
+  readonly definitions: Map<string, Builtin>;
+  readonly functions: Map<string, HarnFunction>;
+}
+
+const LOADED = Symbol('builtins');
+
+function loaded(run: Run): LoadedBuiltins {
+  return run.service(LOADED, () => ({ definitions: new Map(), functions: new Map() }));
+}
+
+export function builtinNames(): string[] {
+  return Object.keys(BUILTIN_INDEX);
+}
+
+/** Loads the groups that hold these builtins; names that are none are ignored. */
+export async function loadBuiltins(run: Run, names: Iterable<string>): Promise<void> {
+  const { definitions } = loaded(run);
+  const groups = new Set<string>();
+  for (const name of names) {
+    const entry = BUILTIN_INDEX[name];
+    if (entry !== undefined && !definitions.has(name)) groups.add(entry[0]);
+  }
+  for (const group of groups) {
+    const { builtins }: BuiltinGroup = await (BUILTIN_GROUPS[group] as () => Promise<BuiltinGroup>)();
+    for (const [name, definition] of Object.entries(builtins)) definitions.set(name, definition);
+  }
+}
+
+/** The callable of a builtin whose group has been loaded. */
+export function builtinFunction(run: Run, name: string, module: ModuleInfo): HarnFunction {
+  const { definitions, functions } = loaded(run);
+  const known = functions.get(name);
+  if (known !== undefined) return known;
+  const definition = definitions.get(name);
+  if (definition === undefined) throw new Error(`the builtin ${name} was used before its group was loaded`);
+  const implementation = definition.forModule === undefined ? definition.call : definition.forModule(module);
+  if (implementation === undefined) throw new Error(`the builtin ${name} has no implementation`);
+  // The same function may stand behind several names.
+  const fn = ((context, depth, ...args) => implementation(context, depth, ...args)) as HarnFunction;
+  Object.defineProperty(fn, 'meta', { value: { kind: 'builtin', name, params: [], isAsync: definition.colour === 'async' } });
+  if (definition.forModule === undefined) functions.set(name, fn);
+  return fn;
+}
+
+/** A builtin as a value, for runtime parts that hold a name only (harness methods, methods on namespaces). */
+export async function builtinNamed(run: Run, name: string, module: ModuleInfo): Promise<HarnFunction> {
+  await loadBuiltins(run, [name]);
+  return builtinFunction(run, name, module);
+}

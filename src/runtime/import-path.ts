@@ -1,0 +1,49 @@
+import { posix as path } from 'node:path';
+import type { Files } from '../platform/platform.ts';
+import { STDLIB_SOURCES } from '../stdlib/sources.ts';
+
+/** Where an import leads (spec/language.md 9.1). */
+export type ImportTarget =
+  | { readonly kind: 'std'; readonly path: string; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'missing'; readonly message: string };
+
+/** Resolves what an import in a file of `directory` names. */
+export function resolveImport(files: Files, directory: string, written: string): ImportTarget {
+  if (written === 'std' || written.startsWith('std/')) {
+    const text = STDLIB_SOURCES[written.slice(4)];
+    return text === undefined ? { kind: 'missing', message: `Unknown stdlib module: ${written}` } : { kind: 'std', path: written, text };
+  }
+  const direct = firstFile(files, candidates(path.resolve(directory, written)));
+  if (direct !== undefined) return { kind: 'file', path: direct };
+  if (!written.startsWith('.') && !path.isAbsolute(written)) {
+    const found = resolvePackage(files, directory, written);
+    if (found !== undefined) return found;
+  }
+  const tried = path.resolve(directory, written);
+  return { kind: 'missing', message: `Import error: cannot read '${withExtension(tried)}': No such file or directory (os error 2)` };
+}
+
+/** As given when it exists, else with `.harn` when the name has no extension. */
+function candidates(base: string): string[] {
+  return path.extname(base) === '' ? [base, `${base}.harn`] : [base];
+}
+
+function withExtension(base: string): string {
+  return path.extname(base) === '' ? `${base}.harn` : base;
+}
+
+function firstFile(files: Files, paths: readonly string[]): string | undefined {
+  return paths.find((candidate) => files.stat(candidate)?.isFile === true);
+}
+
+/** Packages live in `.harn/packages` of an ancestor, up to a directory with `.git`. */
+function resolvePackage(files: Files, directory: string, written: string): ImportTarget | undefined {
+  if (written.split('/').includes('..')) return { kind: 'missing', message: `Import error: '${written}' leaves its package` };
+  for (let current = directory; ; current = path.dirname(current)) {
+    const base = path.join(current, '.harn/packages', written);
+    const found = firstFile(files, [...candidates(base), path.join(base, 'lib.harn')]);
+    if (found !== undefined) return { kind: 'file', path: found };
+    if (files.exists(path.join(current, '.git')) || path.dirname(current) === current) return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import { HarnError } from '../base/harn-error.ts';
+import { isModelError, isStackOverflow } from './caught.ts';
+import { HarnRaise } from './errors.ts';
+import type { CompiledProgram } from './load.ts';
+
+/** An uncaught error of a script, ready to be rendered (spec/language.md 11.3, 11.5). */
+export interface Failure {
+  /** `Runtime error: … (line N)`, `Thrown: …`. */
+  readonly message: string;
+  readonly code: string | undefined;
+  /** Place of the innermost script frame; undefined when there is none. */
+  readonly at:
+    | { readonly path: string; readonly line: number; readonly column?: number; readonly length?: number; readonly source: string }
+    | undefined;
+  /** `called from NAME at FILE:LINE`, inner to outer. */
+  readonly notes: readonly string[];
+  /** A defect of harn, not of the script. */
+  readonly isInternal: boolean;
+  /** The HarnError's structured facts, for the JSON stream. */
+  readonly data: HarnError['data'];
+}
+
+interface Frame {
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+/** Turns whatever was thrown into what a person reads. Frames of harn itself are never shown. */
+export function describeFailure(error: unknown, program: CompiledProgram | undefined): Failure {
+  const frames = scriptFrames(error, program);
+  const [inner, ...outer] = frames;
+  const where = (error as { at?: { line: number; column: number; length: number } }).at;
+  const line = inner?.line;
+  const text = messageOf(error);
+  const isThrown = error instanceof HarnRaise && error.kind === 'thrown';
+  const suffix = line === undefined || isThrown || text.isInternal ? '' : ` (line ${line})`;
+  const source = inner && program?.modules.find(({ path }) => path === inner.path)?.text;
+  return {
+    message: `${text.message}${suffix}`,
+    code: error instanceof HarnError && error.code !== 'plain' ? error.code : undefined,
+    at:
+      inner === undefined || source === undefined
+        ? undefined
+        : {
+            path: inner.path,
+            line: inner.line,
+            source,
+            ...(where?.line === inner.line ? { column: where.column, length: where.length } : {}),
+          },
+    notes: outer.map((frame) => `called from ${frame.name} at ${frame.path}:${frame.line}`),
+    isInternal: text.isInternal,
+    data: error instanceof HarnError ? error.data : {},
+  };
+}
+
+function messageOf(error: unknown): { readonly message: string; readonly isInternal: boolean } {
+  if (error instanceof HarnRaise) return { message: error.message, isInternal: false };
+  if (error instanceof HarnError) {
+    if (isModelError(error)) return { message: `Error [${String(error.data.category)}]: ${error.message}`, isInternal: false };
+    return { message: `Runtime error: ${error.message}`, isInternal: false };
+  }
+  if (isStackOverflow(error)) return { message: 'Runtime error: Stack overflow: too many nested calls', isInternal: false };
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { message: `internal error in harn (please report it with this text): ${detail}`, isInternal: true };
+}
+
+/** Frames that lie in files of the program, innermost first; runs of the same place are one frame. */
+function scriptFrames(error: unknown, program: CompiledProgram | undefined): Frame[] {
+  if (!(error instanceof Error) || program === undefined) return [];
+  const paths = new Set(program.modules.map(({ path }) => path));
+  const frames: Frame[] = [];
+  for (const text of (error.stack ?? '').split('\n')) {
+    const match = /^\s+at (?:async )?(?:(.*?) \()?(.*?):(\d+):\d+\)?$/.exec(text);
+    if (match === null) continue;
+    const [, jsName, path, line] = match;
+    if (path === undefined || !paths.has(path)) continue;
+    const frame = { name: frameName(jsName), path, line: Number(line) };
+    const last = frames.at(-1);
+    if (last === undefined || last.path !== frame.path || last.line !== frame.line) frames.push(frame);
+  }
+  return frames;
+}
+
+/** `$total_3` is `total`, `Vector$plus` is `plus`, everything else has no name of its own. */
+function frameName(jsName: string | undefined): string {
+  const name = jsName?.split('.').at(-1)?.split(' ')[0] ?? '';
+  const own = /^\$(.+?)(?:_\d+)?$/.exec(name) ?? /^tool\$(.+)$/.exec(name) ?? /^[A-Z]\w*\$(.+)$/.exec(name);
+  return own?.[1] ?? 'pipeline';
+}

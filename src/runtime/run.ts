@@ -1,0 +1,131 @@
+import { posix as path } from 'node:path';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { ControlledClock } from '../platform/controlled-clock.ts';
+import type { Platform } from '../platform/platform.ts';
+import { callValue } from './call.ts';
+import { ExitRequest } from './caught.ts';
+import type { Context, Run } from './context.ts';
+import { display } from './display.ts';
+import { bindParameters, chooseEntry } from './entry.ts';
+import { finishHook } from './finish-hook.ts';
+import { type CompiledProgram, compileProgram, type LoadedProgram, loadProgram, ProgramRejected } from './load.ts';
+import { describeFailure, type Failure } from './report.ts';
+import { rootContext } from './task-context.ts';
+import { endTasks } from './tasks.ts';
+import { EnumValue, type Value } from './value.ts';
+
+export interface RunOptions {
+  readonly platform: Platform;
+  readonly script: { readonly path: string; readonly text: string };
+  readonly argv: readonly string[];
+  readonly output: Run['output'];
+  readonly stateRoot: string;
+  /** Set by the command line: what to tell of warnings before the program runs. */
+  readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
+  /** Compiles, or finds the program in a cache. */
+  readonly compile?: (scriptPath: string, text: string) => CompiledProgram;
+  readonly load?: typeof loadProgram;
+  /** Prepares run-wide services (mock models, hooks of the manifest) before anything runs. */
+  readonly prepare?: (context: Context) => void | Promise<void>;
+}
+
+/** How a run ended. */
+export type RunOutcome =
+  | { readonly kind: 'value'; readonly value: Value; readonly exitCode: number }
+  | { readonly kind: 'exit'; readonly exitCode: number }
+  | { readonly kind: 'rejected'; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** A run in progress: its context, and how to end it from outside. */
+export class RunHost implements Run {
+  readonly platform: Platform;
+  readonly argv: readonly string[];
+  readonly scriptPath: string;
+  readonly executionRoot: string;
+  readonly projectRoot: string | undefined;
+  readonly stateRoot: string;
+  readonly output: Run['output'];
+  readonly #services = new Map<symbol, unknown>();
+  readonly #end = new AbortController();
+
+  constructor(options: Pick<RunOptions, 'platform' | 'argv' | 'output' | 'stateRoot'> & { readonly scriptPath: string }) {
+    const { platform } = options;
+    this.platform = { ...platform, clock: new ControlledClock(platform.clock) };
+    this.argv = options.argv;
+    this.scriptPath = options.scriptPath;
+    this.executionRoot = platform.files.cwd();
+    this.projectRoot = findProjectRoot(platform, path.dirname(options.scriptPath));
+    this.stateRoot = options.stateRoot;
+    this.output = options.output;
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  end(reason: Error): void {
+    this.#end.abort(reason);
+  }
+
+  service<T>(key: symbol, create: (run: Run) => T): T {
+    if (!this.#services.has(key)) this.#services.set(key, create(this));
+    return this.#services.get(key) as T;
+  }
+}
+
+/** The nearest ancestor with `harn.toml`. */
+export function findProjectRoot(platform: Platform, directory: string): string | undefined {
+  for (let current = directory; ; current = path.dirname(current)) {
+    if (platform.files.exists(path.join(current, 'harn.toml'))) return current;
+    if (path.dirname(current) === current) return undefined;
+  }
+}
+
+/** Compiles and runs a script to its end. Never throws for anything the script did. */
+export async function runScript(options: RunOptions): Promise<RunOutcome> {
+  let program: CompiledProgram | undefined;
+  const host = new RunHost({ ...options, scriptPath: options.script.path });
+  const context = rootContext(host);
+  try {
+    const compile = options.compile ?? ((scriptPath, text) => compileProgram(options.platform.files, scriptPath, text));
+    program = compile(options.script.path, options.script.text);
+    options.onWarnings?.(program.warnings);
+    await options.prepare?.(context);
+    const value = await runProgram(host, context, program, options.load ?? loadProgram);
+    return { kind: 'value', value, exitCode: exitCodeOf(value) };
+  } catch (error) {
+    if (error instanceof ExitRequest) return { kind: 'exit', exitCode: error.exitCode };
+    if (error instanceof ProgramRejected) return { kind: 'rejected', diagnostics: error.diagnostics };
+    return { kind: 'failed', failure: describeFailure(error, program) };
+  } finally {
+    await endTasks(host);
+  }
+}
+
+async function runProgram(host: Run, context: Context, program: CompiledProgram, load: typeof loadProgram): Promise<Value> {
+  const loaded = await load(host, context, program, { mode: 'run' });
+  const value = await runEntry(context, loaded);
+  return finishHook(context, value);
+}
+
+async function runEntry(context: Context, loaded: LoadedProgram): Promise<Value> {
+  const entry = chooseEntry(loaded.entryFacts);
+  if (entry === undefined) return loaded.value;
+  const args = await bindParameters(context, entry.params);
+  return callValue(context, 0, loaded.entry.callableNamed(entry.name), ...args);
+}
+
+/** Exit code of an entry value (spec/language.md 11.6). */
+export function exitCodeOf(value: Value): number {
+  if (typeof value === 'number' || typeof value === 'bigint') return limitExitCode(value);
+  return value instanceof EnumValue && value.enumName === 'Result' && value.variant === 'Err' ? 1 : 0;
+}
+
+export function limitExitCode(code: number | bigint): number {
+  return Math.min(255, Math.max(0, Number(code)));
+}
+
+/** What an entry value of `Result.Err` shows on standard error. */
+export function errText(value: Value): string | undefined {
+  return value instanceof EnumValue && value.enumName === 'Result' && value.variant === 'Err' ? display(value.fields[0]) : undefined;
+}

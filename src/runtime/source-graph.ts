@@ -1,0 +1,71 @@
+import { posix as path } from 'node:path';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Import, Program, Statement } from '../language/ast.ts';
+import { parse } from '../language/parser.ts';
+import { mergePipelines } from '../language/pipelines.ts';
+import type { Files } from '../platform/platform.ts';
+import { resolveImport } from './import-path.ts';
+
+/** A file of the program before it is compiled. */
+export interface SourceModule {
+  /** Absolute path, or `std/…`. */
+  readonly path: string;
+  readonly directory: string;
+  readonly text: string;
+  readonly program: Program;
+  readonly imports: readonly ResolvedImport[];
+}
+
+export interface ResolvedImport {
+  readonly node: Import;
+  /** Undefined for a module that is missing: running the import fails with `message`. */
+  readonly module: SourceModule | undefined;
+  readonly message: string | undefined;
+}
+
+export interface SourceGraph {
+  readonly entry: SourceModule;
+  /** Imported modules before their importers; the entry comes last. */
+  readonly order: readonly SourceModule[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and parses the entry and everything it imports. Cycles are fine: a module appears once. */
+export function readGraph(files: Files, entryPath: string, entryText: string): SourceGraph {
+  const diagnostics: Diagnostic[] = [];
+  const modules = new Map<string, SourceModule>();
+  const order: SourceModule[] = [];
+
+  const add = (modulePath: string, directory: string, text: string, importedAs: string | undefined): SourceModule => {
+    const result = parse({ path: modulePath, text });
+    diagnostics.push(...result.diagnostics.map((diagnostic) => (importedAs === undefined ? diagnostic : importFailure(diagnostic))));
+    const imports: ResolvedImport[] = [];
+    const module: SourceModule = { path: modulePath, directory, text, program: mergePipelines(result.program), imports };
+    modules.set(modulePath, module);
+    for (const node of importsOf(result.program)) imports.push(resolve(module, node));
+    order.push(module);
+    return module;
+  };
+
+  const resolve = (from: SourceModule, node: Import): ResolvedImport => {
+    const target = resolveImport(files, from.directory, node.path);
+    if (target.kind === 'missing') return { node, module: undefined, message: target.message };
+    const known = modules.get(target.path);
+    if (known !== undefined) return { node, module: known, message: undefined };
+    const text = target.kind === 'std' ? target.text : files.readText(target.path);
+    const directory = target.kind === 'std' ? from.directory : path.dirname(target.path);
+    return { node, module: add(target.path, directory, text, node.path), message: undefined };
+  };
+
+  const entry = add(entryPath, path.dirname(entryPath), entryText, undefined);
+  return { entry, order, diagnostics };
+}
+
+function importsOf(program: Program): Import[] {
+  return program.items.filter((item: Statement): item is Import => item.kind === 'Import');
+}
+
+function importFailure(diagnostic: Diagnostic): Diagnostic {
+  const stage = diagnostic.stage === 'lexer' ? 'lex' : 'parse';
+  return { ...diagnostic, stage: 'import', message: `Import ${stage} error: ${diagnostic.message}` };
+}

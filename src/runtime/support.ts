@@ -1,0 +1,518 @@
+import { add, divide, floatModulo, modulo, multiply, negate, operandToDouble, power, subtract } from './arithmetic.ts';
+import { settle } from './call.ts';
+import { caughtValue } from './caught.ts';
+import { selectCases } from './channel.ts';
+import type { Run } from './context.ts';
+import { enterDeadline } from './deadline.ts';
+import { copyDict, dictGet, dictHas, dictKeys, dictOf, dictSetOwned, dictSize } from './dict.ts';
+import { display } from './display.ts';
+import { compareValues, equals, isTruthy } from './equality.ts';
+import { bareError, runtimeError, thrown, thrownText, typeError } from './errors.ts';
+import { interrupt, interruptFlag } from './interrupt.ts';
+import { abandon, forSource, producer } from './iterate.ts';
+import type { ModuleRecord } from './module-record.ts';
+import { checkParameter } from './param-check.ts';
+import { enterMutex, leaveMutex } from './sync.ts';
+import { parallelCount, parallelEach, parallelSettle, parallelStream, spawnTask } from './tasks.ts';
+import {
+  BigDict,
+  Dict,
+  Duration,
+  END,
+  EnumValue,
+  Float,
+  type FunctionMeta,
+  type HarnFunction,
+  isCallable,
+  Pair,
+  RangeValue,
+  SetValue,
+  StructValue,
+  TailCall,
+  textOf,
+  typeOf,
+  type Value,
+} from './value.ts';
+
+/**
+ * What emitted code calls: the slow paths behind its inlined fast ones, and everything that raises. Nothing else of
+ * the run time is within reach of a script.
+ */
+export function createSupport(run: Run) {
+  return { ...SUPPORT, interrupts: interruptFlag(run) };
+}
+
+export type Support = ReturnType<typeof createSupport>;
+
+const RESULT = 'Result';
+
+// ---- access ----
+
+function property(receiver: Value, name: string): Value {
+  if (receiver instanceof Dict) return dictGet(receiver, name);
+  if (receiver instanceof StructValue) return dictGet(receiver.fields, name);
+  const found = knownProperty(receiver, name);
+  if (found !== MISSING) return found;
+  if (receiver instanceof Pair) throw typeError(`cannot access property \`${name}\` on pair (expected \`first\` or \`second\`)`);
+  throw typeError(`cannot access property \`${name}\` on ${typeOf(receiver)}`);
+}
+
+/** `x?.name`: nil for nil and for kinds without properties. */
+function propertyOptional(receiver: Value, name: string): Value {
+  if (receiver === undefined) return undefined;
+  if (receiver instanceof Dict) return dictGet(receiver, name);
+  if (receiver instanceof StructValue) return dictGet(receiver.fields, name);
+  const found = knownProperty(receiver, name);
+  return found === MISSING ? undefined : found;
+}
+
+const MISSING = Symbol('missing');
+
+function knownProperty(receiver: Value, name: string): Value | typeof MISSING {
+  if (Array.isArray(receiver)) {
+    switch (name) {
+      case 'count':
+        return receiver.length;
+      case 'empty':
+        return receiver.length === 0;
+      case 'first':
+        return receiver[0];
+      case 'last':
+        return receiver.at(-1);
+      default:
+        return undefined;
+    }
+  }
+  if (typeof receiver === 'string') {
+    if (name === 'count') return codePointCount(receiver);
+    return name === 'empty' ? receiver === '' : undefined;
+  }
+  if (receiver instanceof EnumValue) {
+    if (name === 'variant') return receiver.variant;
+    return name === 'fields' ? receiver.fields : undefined;
+  }
+  if (receiver instanceof Pair && name === 'first') return receiver.first;
+  if (receiver instanceof Pair && name === 'second') return receiver.second;
+  if (hasProperties(receiver)) return receiver.property(name);
+  return MISSING;
+}
+
+/** Handles with properties (the harness). */
+interface WithProperties {
+  property(name: string): Value;
+}
+
+function hasProperties(value: Value): value is Value & WithProperties {
+  return typeof value === 'object' && typeof (value as Partial<WithProperties>).property === 'function';
+}
+
+/** Code points of a text; one unit each unless it holds surrogates. */
+export function codePointCount(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length - 1; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = text.charCodeAt(i + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) {
+        count--;
+        i++;
+      }
+    }
+  }
+  return count;
+}
+
+function index(receiver: Value, key: Value): Value {
+  if (Array.isArray(receiver)) {
+    const at = indexOf(key);
+    return at === undefined ? undefined : receiver[at < 0 ? receiver.length + at : at];
+  }
+  if (receiver instanceof Dict) return dictGet(receiver, typeof key === 'string' ? key : display(key));
+  if (typeof receiver === 'string') return codePointAt(receiver, key);
+  if (receiver instanceof RangeValue) return rangeAt(receiver, key);
+  if (receiver instanceof StructValue) return dictGet(receiver.fields, display(key));
+  throw typeError(`cannot index into ${typeOf(receiver)} with ${typeOf(key)}`);
+}
+
+function indexOptional(receiver: Value, key: Value): Value {
+  return receiver === undefined ? undefined : index(receiver, key);
+}
+
+function indexOf(key: Value): number | undefined {
+  if (typeof key === 'number') return key;
+  return undefined;
+}
+
+function codePointAt(text: string, key: Value): Value {
+  const at = indexOf(key);
+  if (at === undefined) return undefined;
+  const units = isPlain(text) ? text : [...text];
+  const position = at < 0 ? units.length + at : at;
+  return units[position];
+}
+
+/** True when every code point is one unit, so that positions need no search. */
+export function isPlain(text: string): boolean {
+  return !/[\ud800-\udfff]/.test(text);
+}
+
+export function rangeLength(range: RangeValue): number {
+  return Math.max(0, range.end - range.start + (range.isExclusive ? 0 : 1));
+}
+
+function rangeAt(range: RangeValue, key: Value): Value {
+  const at = indexOf(key) ?? -1;
+  const length = rangeLength(range);
+  const position = at < 0 ? length + at : at;
+  if (position < 0 || position >= length)
+    throw runtimeError(`range index out of range: index ${display(key)} for range of length ${length}`);
+  return range.start + position;
+}
+
+function slice(receiver: Value, start: Value, end: Value, hasStart: boolean, hasEnd: boolean): Value {
+  const bound = (value: Value, isGiven: boolean, name: string): number | undefined => {
+    if (!isGiven || value === undefined) return undefined;
+    if (typeof value === 'number') return value;
+    if (typeof value === 'bigint') return value < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+    throw typeError(`slice ${name} must be an integer, got ${typeOf(value)}`);
+  };
+  if (!Array.isArray(receiver) && typeof receiver !== 'string') throw typeError(`cannot slice ${typeOf(receiver)}`);
+  const from = bound(start, hasStart, 'start');
+  const to = bound(end, hasEnd, 'end');
+  if (Array.isArray(receiver)) return receiver.slice(from ?? 0, to);
+  return isPlain(receiver) ? receiver.slice(from ?? 0, to) : [...receiver].slice(from ?? 0, to).join('');
+}
+
+// ---- writing ----
+
+/** A container that may be written to; other values as they are. */
+function own(value: Value): Value {
+  if (Array.isArray(value)) return value.slice();
+  if (value instanceof StructValue) return new StructValue(value.structName, copyDict(value.fields));
+  if (value instanceof Dict) return copyDict(value);
+  return value;
+}
+
+function writeProperty(container: Value, name: string, value: Value): Value {
+  if (container instanceof Dict) return dictSetOwned(container, name, value);
+  if (container instanceof StructValue) {
+    const fields = dictSetOwned(container.fields, name, value);
+    return fields === container.fields ? container : new StructValue(container.structName, fields);
+  }
+  throw typeError(`cannot set property \`${name}\` on ${typeOf(container)}`);
+}
+
+function writeIndex(container: Value, key: Value, value: Value): Value {
+  if (Array.isArray(container)) {
+    const list = container as Value[];
+    const at = typeof key === 'number' ? key : Number.NaN;
+    const position = at < 0 ? Math.max(0, list.length + at) : at;
+    if (!(position < list.length)) throw runtimeError(`Index ${display(key)} out of bounds for list of length ${list.length}`);
+    list[position] = value;
+    return list;
+  }
+  if (container instanceof Dict) return dictSetOwned(container, typeof key === 'string' ? key : display(key), value);
+  if (container instanceof StructValue) return writeProperty(container, display(key), value);
+  throw typeError(`cannot assign into ${typeOf(container)} with ${typeOf(key)}`);
+}
+
+/** `a.b[c] = v`: the containers along the way are copied, the root is the caller's own. */
+function writePath(root: Value, keys: readonly Value[], isName: readonly boolean[], value: Value): Value {
+  const write = (container: Value, at: number): Value => {
+    const key = keys[at];
+    const isLast = at === keys.length - 1;
+    const inner = isLast ? value : write(own(readStep(container, key, isName[at] === true)), at + 1);
+    return isName[at] === true ? writeProperty(container, key as string, inner) : writeIndex(container, key, inner);
+  };
+  return write(root, 0);
+}
+
+function readPath(root: Value, keys: readonly Value[], isName: readonly boolean[]): Value {
+  return keys.reduce((container: Value, key, at) => readStep(container, key, isName[at] === true), root);
+}
+
+function readStep(container: Value, key: Value, isName: boolean): Value {
+  return isName ? property(container, key as string) : index(container, key);
+}
+
+/** `x + more` where the variable may own `x`. */
+function addOwned(current: Value, more: Value, isOwned: boolean): Value {
+  if (isOwned && current instanceof Dict && more instanceof Dict) {
+    let result: Dict = current;
+    for (const key of dictKeys(more)) result = dictSetOwned(result, key, dictGet(more, key));
+    return result;
+  }
+  if (isOwned && Array.isArray(current) && Array.isArray(more)) {
+    for (const item of more) current.push(item);
+    return current;
+  }
+  return add(current, more);
+}
+
+// ---- membership and ranges ----
+
+function isIn(item: Value, container: Value): boolean {
+  if (Array.isArray(container)) return container.some((element) => equals(item, element));
+  if (container instanceof SetValue) return [...container.items.values()].some((element) => equals(item, element));
+  if (container instanceof Dict) return dictHas(container, display(item));
+  if (typeof container === 'string') return container.includes(display(item));
+  if (container instanceof RangeValue)
+    return typeof item === 'number' && item >= container.start && (container.isExclusive ? item < container.end : item <= container.end);
+  return false;
+}
+
+function bound(value: Value): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'bigint' ? Number(value) : 0;
+}
+
+// ---- calls ----
+
+function closure(fn: HarnFunction, meta: FunctionMeta, captures?: () => Record<string, Value>): HarnFunction {
+  const target = fn as { meta?: FunctionMeta; captures?: Readonly<Record<string, Value>> };
+  target.meta = meta;
+  if (captures !== undefined) target.captures = captures();
+  return fn;
+}
+
+/** The function behind a called name, or the error of calling something else. */
+function callable(value: Value, name: string): HarnFunction {
+  if (isCallable(value)) return value;
+  throw bareError(`Undefined builtin: ${name}`);
+}
+
+function pipeTarget(value: Value): HarnFunction {
+  if (isCallable(value)) return value;
+  throw typeError(`cannot pipe into ${typeOf(value)}`);
+}
+
+function spreadList(value: Value): readonly Value[] {
+  if (Array.isArray(value)) return value;
+  throw typeError(`cannot destructure ${typeOf(value)} with [...] pattern — expected list`);
+}
+
+function overflow(): never {
+  throw bareError('Stack overflow: too many nested calls');
+}
+
+function undefinedVariable(module: ModuleRecord, name: string, line: number, column: number): never {
+  const near = module.nearName(name);
+  const error =
+    near === undefined ? bareError(`Undefined variable: ${name}`) : runtimeError(`Undefined variable: ${name} (did you mean \`${near}\`?)`);
+  throw Object.assign(error, { at: { line, column, length: [...name].length } });
+}
+
+function undefinedCall(module: ModuleRecord, name: string, line: number, column: number): never {
+  const near = module.nearName(name);
+  const error =
+    near === undefined ? bareError(`Undefined builtin: ${name}`) : runtimeError(`Undefined builtin: ${name} (did you mean \`${near}\`?)`);
+  throw Object.assign(error, { at: { line, column, length: [...name].length } });
+}
+
+// ---- dicts, structs, destructuring ----
+
+function dict(entries: readonly (readonly [string | undefined, Value])[]): Dict {
+  const flat: [string, Value][] = [];
+  for (const [key, value] of entries) {
+    if (key !== undefined) flat.push([key, value]);
+    else for (const [inner, item] of spreadDict(value)) flat.push([inner, item]);
+  }
+  return dictOf(flat);
+}
+
+function spreadDict(value: Value): [string, Value][] {
+  if (value instanceof StructValue) return spreadDict(value.fields);
+  if (!(value instanceof Dict)) throw typeError(`cannot destructure ${typeOf(value)} with {...} pattern — expected dict`);
+  return dictKeys(value).map((key) => [key, dictGet(value, key)]);
+}
+
+function assertDict(value: Value): void {
+  if (!(value instanceof Dict)) throw typeError(`cannot destructure ${typeOf(value)} with {...} pattern — expected dict`);
+}
+
+function assertList(value: Value): void {
+  if (!Array.isArray(value)) throw typeError(`cannot destructure ${typeOf(value)} with [...] pattern — expected list`);
+}
+
+function dictWithout(value: Dict, keys: readonly string[]): Dict {
+  return dictOf(
+    dictKeys(value)
+      .filter((key) => !keys.includes(key))
+      .map((key) => [key, dictGet(value, key)]),
+  );
+}
+
+/** `Name({…})`: a struct of those fields; anything but a dict gives one without fields. */
+function struct(name: string, fields: Value): StructValue {
+  return new StructValue(name, fields instanceof Dict ? copyDict(fields) : new Dict());
+}
+
+// ---- Result and errors ----
+
+function isErr(value: Value): boolean {
+  if (value instanceof EnumValue && value.enumName === RESULT) return value.variant === 'Err';
+  throw typeError(`? operator requires a Result value, got ${typeOf(value)}`);
+}
+
+function okValue(value: EnumValue): Value {
+  return value.fields[0];
+}
+
+function okOf(value: Value): Value {
+  return value instanceof EnumValue && value.enumName === RESULT ? value : new EnumValue(RESULT, 'Ok', [value]);
+}
+
+function errOf(error: unknown): Value {
+  return new EnumValue(RESULT, 'Err', [caughtValue(error)]);
+}
+
+function raise(value: Value): Error {
+  return thrown(value, display(value));
+}
+
+function runDefers(defers: (() => void)[]): void {
+  const failures: unknown[] = [];
+  for (const run of defers.reverse()) {
+    try {
+      run();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function runDefersAsync(defers: (() => void | Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const run of defers.reverse()) {
+    try {
+      await run();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function retryCount(value: Value): number {
+  return typeof value === 'number' ? value : 1;
+}
+
+/** Number of elements (spec/language.md 12.1 `len`). */
+export function lengthOf(value: Value): number {
+  if (typeof value === 'string') return codePointCount(value);
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Dict) return lengthOfDict(value);
+  if (value instanceof Uint8Array) return value.length;
+  if (value instanceof SetValue) return value.items.size;
+  return value instanceof RangeValue ? rangeLength(value) : 0;
+}
+
+/** A diagnostic value stands in for its text. */
+function lengthOfDict(value: Dict): number {
+  const text = textOf(value);
+  return text === undefined ? dictSize(value) : codePointCount(text);
+}
+
+const SUPPORT = {
+  Dict,
+  BigDict,
+  Float,
+  Duration,
+  EnumValue,
+  StructValue,
+  TailCall,
+  END,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  power,
+  negate,
+  floatModulo,
+  operandToDouble,
+  equals,
+  less: (a: Value, b: Value) => compareValues(a, b) < 0,
+  greater: (a: Value, b: Value) => compareValues(a, b) > 0,
+  lessOrEqual: (a: Value, b: Value) => compareValues(a, b) <= 0,
+  greaterOrEqual: (a: Value, b: Value) => compareValues(a, b) >= 0,
+  // NaN compares as equal.
+  lessDouble: (a: number, b: number) => a < b,
+  greaterDouble: (a: number, b: number) => a > b,
+  lessOrEqualDouble: (a: number, b: number) => !(a > b),
+  greaterOrEqualDouble: (a: number, b: number) => !(a < b),
+  truthy: isTruthy,
+  truthyDouble: (value: number) => value !== 0,
+  text: display,
+  len: lengthOf,
+  isIn,
+  range: (start: Value, end: Value, isExclusive: boolean) => new RangeValue(bound(start), bound(end), isExclusive),
+  bound,
+  property,
+  propertyOptional,
+  index,
+  indexOptional,
+  slice,
+  get: (dictionary: Dict, key: string) => dictGet(dictionary, key),
+  own,
+  writeProperty,
+  writeIndex,
+  writePath,
+  readPath,
+  addOwned,
+  badTarget: () => {
+    throw typeError('cannot assign to this expression; assign to a variable, or to a property or element of one');
+  },
+  immutable: (name: string) => {
+    throw bareError(`Cannot assign to immutable binding: ${name}`);
+  },
+  redeclared: (name: string) => {
+    throw runtimeError(`Cannot redeclare immutable variable '${name}' in the same scope (use 'var' for mutable bindings)`);
+  },
+  outsideLoop: (word: string) => {
+    throw new Error(`${word} outside of a loop was not refused by the compiler`);
+  },
+  undefinedVariable,
+  undefinedCall,
+  closure,
+  callable,
+  pipeTarget,
+  bounce: settle,
+  spreadList,
+  overflow,
+  dict,
+  assertDict,
+  assertList,
+  dictWithout,
+  struct,
+  enumType: (name: string) => {
+    throw bareError(`Undefined variable: ${name}`);
+  },
+  isErr,
+  okValue,
+  okOf,
+  errOf,
+  raise,
+  caught: caughtValue,
+  noMatch: () => {
+    throw thrownText('No match arm matched the value');
+  },
+  runDefers,
+  runDefersAsync,
+  retryCount,
+  forSource,
+  abandon,
+  producer,
+  checkParameter,
+  interrupt,
+  enterDeadline,
+  enterMutex,
+  leaveMutex,
+  parallelCount,
+  parallelEach,
+  parallelSettle,
+  parallelStream,
+  spawnTask,
+  selectCases,
+};

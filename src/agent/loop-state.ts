@@ -1,0 +1,107 @@
+import type { JsonObject } from '../base/json.ts';
+import type { LoopState } from '../lifecycle/activation.ts';
+import type { Message } from './message.ts';
+import { createTranscript, isTranscript, type Transcript } from './transcript.ts';
+
+/**
+ * What a loop is made of between two steps: its transcript and its counters (spec/agents.md 4.7 `loop`). Plain
+ * JSON, so that "suspend, save, load, resume" equals "never stopped". All changes go through `applyRecord`.
+ */
+export type LoopCounters = {
+  /** Completed turns over the life of the worker. */
+  readonly iterations_completed: number;
+  readonly activations: number;
+  readonly llm_calls: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+  /** Time inside turns, over the life of the worker. */
+  readonly duration_ms: number;
+  readonly consecutive_text_only: number;
+  /** Names in first-use order. */
+  readonly tools_used: readonly string[];
+  readonly successful_tools: readonly string[];
+  readonly rejected_tools: readonly string[];
+  readonly granted_permissions: readonly JsonObject[];
+  readonly active_skills: readonly string[];
+  readonly pending_feedback: readonly Feedback[];
+  readonly deferred_user_messages: readonly string[];
+  /** Set by post_turn_callback, for the rest of the activation. */
+  readonly option_patches: JsonObject;
+  /** A natural end that was recorded but not yet reported: a crash came between. */
+  readonly ended?: RecordedEnd | undefined;
+  /** Calls of a turn that a crash cut off while they ran; an idempotent tool runs again (4.9). */
+  readonly interrupted?: InterruptedTurn | undefined;
+};
+
+/** A message of the runtime to the model that waits for the next turn. */
+export type Feedback = { readonly kind: string; readonly content: string };
+
+export type RecordedEnd = { readonly status: string; readonly stop_reason: string };
+
+export type InterruptedTurn = {
+  readonly turn: number;
+  readonly calls: readonly { readonly pos: number; readonly id: string; readonly name: string; readonly arguments: JsonObject }[];
+  /** Texts of all results of the turn, under the text grammar, where they share one message. */
+  readonly texts?: readonly { readonly name: string; readonly text: string }[] | undefined;
+};
+
+export interface LoopParts {
+  readonly transcript: Transcript;
+  readonly counters: LoopCounters;
+}
+
+export const NEW_COUNTERS: LoopCounters = {
+  iterations_completed: 0,
+  activations: 0,
+  llm_calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cost_usd: 0,
+  duration_ms: 0,
+  consecutive_text_only: 0,
+  tools_used: [],
+  successful_tools: [],
+  rejected_tools: [],
+  granted_permissions: [],
+  active_skills: [],
+  pending_feedback: [],
+  deferred_user_messages: [],
+  option_patches: {},
+};
+
+/** The stored form as typed parts. Counters that an older format did not have are new. */
+export function readLoopState(state: LoopState, transcriptId: string): LoopParts {
+  const transcript = isTranscript(state.transcript) ? state.transcript : createTranscript(transcriptId);
+  // The snapshot's schema and integrity were checked when it was read; what is left is our own writing.
+  return { transcript, counters: { ...NEW_COUNTERS, ...(state.loop as Partial<LoopCounters>) } };
+}
+
+export function writeLoopState(parts: LoopParts): LoopState {
+  return { transcript: parts.transcript, loop: parts.counters };
+}
+
+/** Names added in first-use order, each once. */
+export function withNames(names: readonly string[], added: readonly string[]): readonly string[] {
+  const fresh = [...new Set(added)].filter((name) => !names.includes(name));
+  return fresh.length === 0 ? names : [...names, ...fresh];
+}
+
+/** Cost and size of one model call. */
+export type CallUsage = {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+  readonly calls: number;
+};
+
+export type CallResult = {
+  readonly pos: number;
+  readonly id: string;
+  readonly name: string;
+  /** `ok`, `error`, `rejected`, `skipped`, `awaiting_resumption`. */
+  readonly status: string;
+  readonly text: string;
+};
+
+export type AddedMessage = { readonly kind: string; readonly message: Message };

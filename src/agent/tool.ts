@@ -1,0 +1,86 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { ParkRequest } from '../lifecycle/activation.ts';
+import { schemaTypeName } from './json-schema.ts';
+import { renderJson } from './json-text.ts';
+import type { ToolSpec } from './provider.ts';
+
+/**
+ * A tool as the loop sees it (spec/agents.md chapter 2): JSON in, JSON out. Whether a closure, a host or a server
+ * stands behind `handler` is known only to whoever built it.
+ */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of type object. */
+  readonly parameters: JsonObject;
+  readonly annotations: JsonObject;
+  /** A repeated call with the same arguments does no harm; read by recovery alone (4.9). */
+  readonly idempotent: boolean;
+  /** Bound of one call in milliseconds; undefined takes the loop's. */
+  readonly timeoutMs: number | undefined;
+  readonly executor: 'harn' | 'host_bridge' | 'mcp_server' | 'provider_native';
+  readonly handler: ToolHandler;
+}
+
+export type ToolHandler = (args: JsonObject, call: ToolCallContext) => Promise<ToolReturn>;
+
+export interface ToolCallContext {
+  readonly callId: string;
+  /** Fires when the call is timed out or the worker is closed. The handler is told, not killed (2.7). */
+  readonly signal: AbortSignal;
+}
+
+export type ToolReturn =
+  /** `text` is what the model reads where the value has a rendering of its own. */
+  | { readonly kind: 'value'; readonly value: Json; readonly text?: string | undefined }
+  /** The handler answered the branded request of `agent_await_resumption` (7.2). */
+  | { readonly kind: 'park'; readonly request: ParkRequest };
+
+export type ToolStatus = 'ok' | 'error' | 'rejected';
+
+/** How a value reads for a model (2.3). */
+export function renderToolValue(value: Json): string {
+  if (typeof value === 'string') return value;
+  return value === null ? '(no output)' : renderJson(value, 'pretty');
+}
+
+/** What a result counts as (2.3). */
+export function resultStatus(value: Json, text: string): ToolStatus {
+  if (isJsonObject(value) && value.error === 'permission_denied') return 'rejected';
+  return text.startsWith('Error:') || text.startsWith('ERROR:') ? 'error' : 'ok';
+}
+
+export function isReadOnly(tool: Tool): boolean {
+  return tool.annotations.readOnlyHint === true;
+}
+
+export function toolSpec(tool: Tool): ToolSpec {
+  return { name: tool.name, description: tool.description, parameters: tool.parameters };
+}
+
+/**
+ * Both ways to write `parameters` become JSON Schema (2.2): a schema of type object is taken as it is; the short
+ * form names each argument with its type, and an argument is required unless it says otherwise or has a default.
+ */
+export function parametersSchema(parameters: JsonObject | undefined): JsonObject {
+  if (parameters === undefined) return { type: 'object', properties: {} };
+  if (parameters.type === 'object' && (isJsonObject(parameters.properties) || Object.keys(parameters).length === 1)) return parameters;
+  const properties: Record<string, Json> = {};
+  const required: string[] = [];
+  for (const [name, given] of Object.entries(parameters)) {
+    if (given === undefined) continue;
+    const { required: wanted, ...schema } = isJsonObject(given) ? given : { type: given };
+    properties[name] = typeof schema.type === 'string' ? { ...schema, type: schemaTypeName(schema.type) } : schema;
+    if (wanted === true || (wanted !== false && schema.default === undefined)) required.push(name);
+  }
+  return { type: 'object', properties, required };
+}
+
+/** Arguments as the handler gets them: defaults filled in. Whole floats need nothing: JSON has one kind of number. */
+export function completeArguments(args: JsonObject, schema: JsonObject): JsonObject {
+  if (!isJsonObject(schema.properties)) return args;
+  const defaults = Object.entries(schema.properties).flatMap(([name, part]): [string, Json][] =>
+    args[name] === undefined && isJsonObject(part) && part.default !== undefined ? [[name, part.default]] : [],
+  );
+  return defaults.length === 0 ? args : { ...args, ...Object.fromEntries(defaults) };
+}

@@ -1,0 +1,171 @@
+import * as z from 'zod/mini';
+import { HarnError } from '../base/harn-error.ts';
+import type { JsonObject } from '../base/json.ts';
+import { type Block, type Message, messageCalls, messageText, type Role } from './message.ts';
+import type { Reminder } from './reminder.ts';
+
+/**
+ * The record of a conversation (spec/agents.md 3.9): `messages` is what a model is sent again, `events` everything
+ * that happened. Values in, values out; nothing here is ever changed in place.
+ */
+export type Transcript = {
+  readonly _type: 'transcript';
+  readonly version: 2;
+  readonly id: string;
+  readonly state: 'active' | 'paused' | 'done';
+  readonly summary: string | null;
+  readonly metadata: JsonObject;
+  readonly messages: readonly Message[];
+  readonly events: readonly TranscriptEvent[];
+  readonly assets: readonly JsonObject[];
+};
+
+export type Visibility = 'public' | 'internal' | 'private';
+
+export type TranscriptEvent = {
+  /** `evt_<n>`, rising; derived from the position, so that a replay of the journal gives the same ids. */
+  readonly id: string;
+  readonly kind: string;
+  readonly role: string;
+  readonly visibility: Visibility;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+  readonly metadata?: JsonObject | undefined;
+  readonly reminder?: Reminder | undefined;
+};
+
+/** An event before it has its id. */
+export type NewEvent = Omit<TranscriptEvent, 'id'>;
+
+const transcriptSchema = z.looseObject({
+  _type: z.literal('transcript'),
+  id: z.string(),
+  messages: z.array(z.looseObject({ role: z.string() })),
+  events: z.array(z.looseObject({ kind: z.string() })),
+});
+
+export function createTranscript(id: string, metadata: JsonObject = {}): Transcript {
+  return { _type: 'transcript', version: 2, id, state: 'active', summary: null, metadata, messages: [], events: [], assets: [] };
+}
+
+export function transcriptFromMessages(id: string, messages: readonly Message[]): Transcript {
+  return messages.reduce((transcript, message) => appendMessage(transcript, message), createTranscript(id));
+}
+
+export function isTranscript(value: unknown): value is Transcript {
+  return transcriptSchema.safeParse(value).success;
+}
+
+/**
+ * Decodes a transcript that a script or a file holds. Messages are not checked one by one here: what a model
+ * cannot be sent is the doctor's matter (5.15), and a transcript may be large.
+ *
+ * @throws HarnError `plain`, prefixed with `operation`
+ */
+export function decodeTranscript(value: unknown, operation: string): Transcript {
+  if (!isTranscript(value)) throw new HarnError('plain', `${operation}: expected a transcript`);
+  return { ...createTranscript(value.id), ...value };
+}
+
+/** Adds a message and the event that mirrors it. */
+export function appendMessage(transcript: Transcript, message: Message, about: Partial<NewEvent> = {}): Transcript {
+  const withEvent = appendEvent(transcript, { ...mirrorEvent(message), ...about });
+  return { ...withEvent, messages: [...transcript.messages, message] };
+}
+
+export function appendEvent(transcript: Transcript, event: NewEvent): Transcript {
+  return { ...transcript, events: [...transcript.events, { id: nextEventId(transcript.events), ...event }] };
+}
+
+/** Text of an event that mirrors no message. */
+export function plainEvent(kind: string, text: string, metadata?: JsonObject): NewEvent {
+  return { kind, role: 'system', visibility: 'internal', text, blocks: [], ...(metadata === undefined ? {} : { metadata }) };
+}
+
+/** The event that stands for a message; made from the message alone, so that the journal need not hold it. */
+export function mirrorEvent(message: Message): NewEvent {
+  return {
+    kind: message.role === 'tool' ? 'tool_result' : 'message',
+    role: message.role,
+    visibility: message.role === 'user' || message.role === 'assistant' ? 'public' : 'internal',
+    text: messageText(message),
+    blocks: typeof message.content === 'string' ? [] : message.content,
+    ...(message.tool_call_id === undefined ? {} : { metadata: { tool_call_id: message.tool_call_id } }),
+  };
+}
+
+export function nextEventId(events: readonly TranscriptEvent[]): string {
+  const last = events.at(-1);
+  return `evt_${last === undefined ? 1 : eventNumber(last.id) + 1}`;
+}
+
+/** Ids of imported transcripts may be anything; they count as zero. */
+function eventNumber(id: string): number {
+  const digits = /^evt_(\d+)$/.exec(id)?.[1];
+  return digits === undefined ? 0 : Number(digits);
+}
+
+export function eventsByKind(transcript: Transcript, kind: string): TranscriptEvent[] {
+  return transcript.events.filter((event) => event.kind === kind);
+}
+
+/** What a reader of the conversation sees. */
+export function renderVisible(transcript: Transcript): string {
+  return transcript.events
+    .filter((event) => event.visibility === 'public' && event.text !== '')
+    .map((event) => `${event.role}: ${event.text}`)
+    .join('\n');
+}
+
+/** Everything, one event a line group. */
+export function renderFull(transcript: Transcript): string {
+  return transcript.events.map((event) => `[${event.kind}] ${event.role}: ${event.text}`).join('\n');
+}
+
+export interface IntegrityFault {
+  readonly kind: 'missing' | 'extra';
+  /** Index of the message. */
+  readonly index: number;
+  readonly toolCallId: string | undefined;
+}
+
+/**
+ * The invariant of every boundary and snapshot (3.9): each call of an assistant message has exactly one result,
+ * directly after it. Calls and results are paired within their turn, since some services use an id again.
+ */
+export function integrityFaults(messages: readonly Message[]): IntegrityFault[] {
+  const faults: IntegrityFault[] = [];
+  let open: string[] = [];
+  let opener = -1;
+  const close = (): void => {
+    for (const toolCallId of open) faults.push({ kind: 'missing', index: opener, toolCallId });
+    open = [];
+  };
+  messages.forEach((message, index) => {
+    if (message.role !== 'tool') {
+      close();
+      open = messageCalls(message).map((call) => call.id);
+      opener = index;
+      return;
+    }
+    const at = open.indexOf(message.tool_call_id ?? '');
+    if (at < 0) faults.push({ kind: 'extra', index, toolCallId: message.tool_call_id });
+    else open.splice(at, 1);
+  });
+  close();
+  return faults;
+}
+
+/** Total text of the messages, roughly four characters a token: enough to decide when to compact. */
+export function estimateTokens(messages: readonly Message[]): number {
+  let characters = 0;
+  for (const message of messages) {
+    characters += messageText(message).length;
+    for (const call of messageCalls(message)) characters += call.name.length + JSON.stringify(call.arguments).length;
+  }
+  return Math.ceil(characters / 4);
+}
+
+export function lastOfRole(messages: readonly Message[], role: Role): Message | undefined {
+  return messages.findLast((message) => message.role === role);
+}

@@ -82,4 +82,6 @@ async function main(argv: readonly string[]): Promise<number> {
   return 1;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

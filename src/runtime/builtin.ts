@@ -28,4 +28,4 @@ export interface Builtin {
   readonly forModule?: (module: ModuleInfo) => BuiltinFunction;
 }
 
-export type BuiltinFunction = (context: Context, depth: number, ...args: Value[]) => Value | Promise<Value>;
+export type BuiltinFunction = (context: Context, depth: number, ...args: Value[]) => Value | void | Promise<Value | void>;

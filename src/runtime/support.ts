@@ -12,8 +12,10 @@ import { interrupt, interruptFlag } from './interrupt.ts';
 import { abandon, forSource, producer } from './iterate.ts';
 import type { ModuleRecord } from './module-record.ts';
 import { checkParameter } from './param-check.ts';
+import { isInRange, rangeLength } from './ranges.ts';
 import { enterMutex, leaveMutex } from './sync.ts';
 import { parallelCount, parallelEach, parallelSettle, parallelStream, spawnTask } from './tasks.ts';
+import { codePointAt, codePointCount, sliceText } from './text.ts';
 import {
   BigDict,
   Dict,
@@ -106,29 +108,13 @@ function hasProperties(value: Value): value is Value & WithProperties {
   return typeof value === 'object' && typeof (value as Partial<WithProperties>).property === 'function';
 }
 
-/** Code points of a text; one unit each unless it holds surrogates. */
-export function codePointCount(text: string): number {
-  let count = text.length;
-  for (let i = 0; i < text.length - 1; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit >= 0xd800 && unit <= 0xdbff) {
-      const next = text.charCodeAt(i + 1);
-      if (next >= 0xdc00 && next <= 0xdfff) {
-        count--;
-        i++;
-      }
-    }
-  }
-  return count;
-}
-
 function index(receiver: Value, key: Value): Value {
   if (Array.isArray(receiver)) {
     const at = indexOf(key);
     return at === undefined ? undefined : receiver[at < 0 ? receiver.length + at : at];
   }
   if (receiver instanceof Dict) return dictGet(receiver, typeof key === 'string' ? key : display(key));
-  if (typeof receiver === 'string') return codePointAt(receiver, key);
+  if (typeof receiver === 'string') return charAt(receiver, key);
   if (receiver instanceof RangeValue) return rangeAt(receiver, key);
   if (receiver instanceof StructValue) return dictGet(receiver.fields, display(key));
   throw typeError(`cannot index into ${typeOf(receiver)} with ${typeOf(key)}`);
@@ -143,21 +129,9 @@ function indexOf(key: Value): number | undefined {
   return undefined;
 }
 
-function codePointAt(text: string, key: Value): Value {
-  const at = indexOf(key);
-  if (at === undefined) return undefined;
-  const units = isPlain(text) ? text : [...text];
-  const position = at < 0 ? units.length + at : at;
-  return units[position];
-}
-
-/** True when every code point is one unit, so that positions need no search. */
-export function isPlain(text: string): boolean {
-  return !/[\ud800-\udfff]/.test(text);
-}
-
-export function rangeLength(range: RangeValue): number {
-  return Math.max(0, range.end - range.start + (range.isExclusive ? 0 : 1));
+function charAt(text: string, key: Value): Value {
+  if (typeof key !== 'number') return undefined;
+  return codePointAt(text, key < 0 ? codePointCount(text) + key : key);
 }
 
 function rangeAt(range: RangeValue, key: Value): Value {
@@ -180,7 +154,7 @@ function slice(receiver: Value, start: Value, end: Value, hasStart: boolean, has
   const from = bound(start, hasStart, 'start');
   const to = bound(end, hasEnd, 'end');
   if (Array.isArray(receiver)) return receiver.slice(from ?? 0, to);
-  return isPlain(receiver) ? receiver.slice(from ?? 0, to) : [...receiver].slice(from ?? 0, to).join('');
+  return sliceText(receiver, from ?? 0, to);
 }
 
 // ---- writing ----
@@ -256,8 +230,7 @@ function isIn(item: Value, container: Value): boolean {
   if (container instanceof SetValue) return [...container.items.values()].some((element) => equals(item, element));
   if (container instanceof Dict) return dictHas(container, display(item));
   if (typeof container === 'string') return container.includes(display(item));
-  if (container instanceof RangeValue)
-    return typeof item === 'number' && item >= container.start && (container.isExclusive ? item < container.end : item <= container.end);
+  if (container instanceof RangeValue) return isInRange(container, item);
   return false;
 }
 

@@ -262,7 +262,7 @@ class TaskGroup {
 }
 
 /** Runs the body of a task; what the task held when it failed is given back. */
-function runTask(child: Context, body: () => unknown): Value | Promise<Value> {
+export function runTask(child: Context, body: () => unknown): Value | Promise<Value> {
   const tree = taskTree(child.run);
   tree.facts(child.taskId);
   const end = (): void => tree.forget(child.taskId);
@@ -358,7 +358,8 @@ function isIterable(value: Value): boolean {
   return ['list', 'set', 'dict', 'range', 'iter', 'generator', 'stream', 'channel'].includes(typeOf(value));
 }
 
-async function withinTime<T>(context: Context, promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+/** The promise's answer, or undefined when it takes longer. */
+export async function withinTime<T>(context: Context, promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const limit = taskTree(context.run).openScope(context);
   try {
     const timeUp = context.run.platform.clock.sleep(timeoutMs, limit.signal).then(() => undefined);

@@ -1,0 +1,44 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock } from './platform.ts';
+
+/** The longest wait that a Node timer can hold; beyond it fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The clock of the machine. Long waits are made of hops. */
+export class NodeClock implements Clock {
+  now(): number {
+    return Date.now();
+  }
+
+  monotonicMs(): number {
+    return performance.now();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const cancel = this.timer(ms, () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      });
+      const abort = (): void => {
+        cancel();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  timer(ms: number, callback: () => void, hold: 'ref' | 'unref' = 'ref'): () => void {
+    const dueMs = performance.now() + ms;
+    let timeout: NodeJS.Timeout;
+    const arm = (): void => {
+      const leftMs = dueMs - performance.now();
+      const isLast = leftMs <= LONGEST_TIMER_MS;
+      timeout = setTimeout(isLast ? callback : arm, Math.max(0, isLast ? leftMs : LONGEST_TIMER_MS));
+      if (hold === 'unref') timeout.unref();
+    };
+    arm();
+    return () => clearTimeout(timeout);
+  }
+}

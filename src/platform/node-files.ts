@@ -1,0 +1,134 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import type { FileHandle, FileStat, Files } from './platform.ts';
+
+/** Files of the machine. Relative paths start at the current directory of the process. */
+export class NodeFiles implements Files {
+  cwd(): string {
+    return process.cwd();
+  }
+
+  readText(path: string): string {
+    return fs.readFileSync(path, 'utf8');
+  }
+
+  readBytes(path: string): Uint8Array {
+    return new Uint8Array(fs.readFileSync(path));
+  }
+
+  readRange(path: string, offset: number, length: number): Uint8Array {
+    const descriptor = fs.openSync(path, 'r');
+    try {
+      const buffer = Buffer.alloc(length);
+      let filled = 0;
+      for (;;) {
+        const count = fs.readSync(descriptor, buffer, filled, length - filled, offset + filled);
+        filled += count;
+        if (count === 0 || filled === length) return new Uint8Array(buffer.subarray(0, filled));
+      }
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }
+
+  write(path: string, data: string | Uint8Array, mode?: number): void {
+    fs.writeFileSync(path, data, mode === undefined ? {} : { mode });
+  }
+
+  append(path: string, data: string | Uint8Array): void {
+    fs.appendFileSync(path, data);
+  }
+
+  open(path: string, how: 'exclusive' | 'append' | 'truncate', mode = 0o666): FileHandle {
+    const flags = { exclusive: 'wx', append: 'a', truncate: 'w' }[how];
+    return new NodeFileHandle(fs.openSync(path, flags, mode));
+  }
+
+  rename(from: string, to: string): void {
+    fs.renameSync(from, to);
+  }
+
+  link(from: string, to: string): void {
+    fs.linkSync(from, to);
+  }
+
+  unlink(path: string): void {
+    fs.unlinkSync(path);
+  }
+
+  remove(path: string): void {
+    fs.rmSync(path, { recursive: true });
+  }
+
+  mkdir(path: string, mode?: number): void {
+    fs.mkdirSync(path, mode === undefined ? { recursive: true } : { recursive: true, mode });
+  }
+
+  syncDirectory(path: string): void {
+    // Windows cannot open a directory; its renames are durable by themselves.
+    if (process.platform === 'win32') return;
+    const descriptor = fs.openSync(path, 'r');
+    try {
+      fs.fsyncSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }
+
+  stat(path: string): FileStat | undefined {
+    const link = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (link === undefined) return undefined;
+    const stat = link.isSymbolicLink() ? (fs.statSync(path, { throwIfNoEntry: false }) ?? link) : link;
+    return {
+      sizeBytes: stat.size,
+      isFile: stat.isFile(),
+      isDirectory: stat.isDirectory(),
+      isSymbolicLink: link.isSymbolicLink(),
+      readonly: (stat.mode & 0o222) === 0,
+      modifiedAt: Math.trunc(stat.mtimeMs),
+      mode: stat.mode & 0o7777,
+    };
+  }
+
+  exists(path: string): boolean {
+    return fs.existsSync(path);
+  }
+
+  list(path: string): string[] {
+    return fs.readdirSync(path);
+  }
+
+  realPath(path: string): string {
+    return fs.realpathSync(resolve(path));
+  }
+
+  copy(from: string, to: string): void {
+    fs.cpSync(from, to, { recursive: true });
+  }
+
+  tempDirectory(): string {
+    return tmpdir();
+  }
+}
+
+class NodeFileHandle implements FileHandle {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  write(data: string | Uint8Array): void {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    for (let offset = 0; offset < bytes.length; ) offset += fs.writeSync(this.#descriptor, bytes, offset);
+  }
+
+  sync(): void {
+    fs.fsyncSync(this.#descriptor);
+  }
+
+  close(): void {
+    fs.closeSync(this.#descriptor);
+  }
+}

@@ -1,0 +1,52 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { homedir, hostname, userInfo } from 'node:os';
+import { uuidv7 } from 'uuidv7';
+import { NodeClock } from './node-clock.ts';
+import { NodeFiles } from './node-files.ts';
+import { NodeHttpClient } from './node-http.ts';
+import { NodeProcesses } from './node-processes.ts';
+import { NodeStdio } from './node-stdio.ts';
+import type { Environment, Platform, Random, SystemFacts } from './platform.ts';
+
+/** The machine this process runs on. */
+export function createNodePlatform(): Platform {
+  return {
+    clock: new NodeClock(),
+    random: nodeRandom,
+    files: new NodeFiles(),
+    processes: new NodeProcesses(),
+    env: nodeEnvironment,
+    http: new NodeHttpClient(),
+    stdio: new NodeStdio(),
+    system: nodeSystem,
+  };
+}
+
+const nodeRandom: Random = {
+  id: (prefix) => (prefix === '' ? uuidv7() : `${prefix}_${uuidv7()}`),
+  uuidV4: () => randomUUID(),
+  uuidV7: () => uuidv7(),
+  float: () => Math.random(),
+  bytes: (count) => new Uint8Array(randomBytes(count)),
+};
+
+const nodeEnvironment: Environment = {
+  get: (name) => process.env[name],
+  entries: () => Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+};
+
+const PLATFORM_NAMES: Readonly<Record<string, string>> = { win32: 'windows' };
+
+const nodeSystem: SystemFacts = {
+  get hostname() {
+    return hostname();
+  },
+  get username() {
+    return userInfo().username;
+  },
+  get homeDirectory() {
+    return homedir();
+  },
+  platform: PLATFORM_NAMES[process.platform] ?? process.platform,
+  arch: process.arch,
+};

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import type { Processes, ProcessRequest, ProcessResult } from './platform.ts';
+
+/** Child processes through execa, which is loaded at the first one. */
+export class NodeProcesses implements Processes {
+  async run(request: ProcessRequest): Promise<ProcessResult> {
+    const { execa } = await import('execa');
+    const result = await execa(request.command, [...request.args], {
+      reject: false,
+      stripFinalNewline: false,
+      encoding: 'utf8',
+      ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
+      ...(request.env === undefined ? {} : { env: { ...request.env } }),
+      ...(request.stdin === undefined ? { stdin: 'ignore' as const } : { input: request.stdin }),
+      ...(request.timeoutMs === undefined ? {} : { timeout: request.timeoutMs }),
+      ...(request.shell === true ? { shell: true } : {}),
+      ...(request.signal === undefined ? {} : { cancelSignal: request.signal, gracefulCancel: false }),
+    });
+    if (request.signal?.aborted) throw request.signal.reason;
+    // Without an exit code and without a signal the program never started.
+    if (result.exitCode === undefined && result.signal === undefined && !result.timedOut)
+      throw result.cause ?? new Error(result.shortMessage ?? 'the program could not be started');
+    return {
+      stdout: String(result.stdout ?? ''),
+      stderr: String(result.stderr ?? ''),
+      status: result.exitCode ?? -1,
+      timedOut: result.timedOut,
+    };
+  }
+
+  get pid(): number {
+    return process.pid;
+  }
+
+  bootId(): string | undefined {
+    try {
+      return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    } catch {
+      return undefined;
+    }
+  }
+
+  isAlive(pid: number): boolean {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPERM';
+    }
+  }
+}

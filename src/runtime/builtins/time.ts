@@ -1,0 +1,151 @@
+import { ControlledClock } from '../../platform/controlled-clock.ts';
+import type { BuiltinGroup } from '../builtin.ts';
+import { type CircuitBreakers, circuitBreakers } from '../circuit.ts';
+import type { Context } from '../context.ts';
+import { dictGet, dictOf } from '../dict.ts';
+import { display } from '../display.ts';
+import { durationMs } from '../duration.ts';
+import { runtimeError } from '../errors.ts';
+import { releaseOutput } from '../task-context.ts';
+import { Dict, Float, type Value } from '../value.ts';
+
+export const timeBuiltins: BuiltinGroup = {
+  name: 'time',
+  title: 'Clock, timers, circuit breakers',
+  builtins: {
+    sleep: {
+      signature: '(time: duration | int) -> nil',
+      doc: 'Waits for a duration, or for a number of milliseconds. Under mock_time the clock moves on and the call returns at once.',
+      colour: 'async',
+      call: pause,
+    },
+    sleep_ms: {
+      signature: '(ms: int) -> nil',
+      doc: 'Waits for a number of milliseconds, as sleep does.',
+      colour: 'async',
+      call: pause,
+    },
+    timestamp: {
+      signature: '() -> float',
+      doc: 'Seconds since the Unix epoch, with a fraction.',
+      call: (context) => new Float(context.run.platform.clock.now() / 1000),
+    },
+    now_ms: {
+      signature: '() -> int',
+      doc: 'Milliseconds since the Unix epoch.',
+      call: (context) => context.run.platform.clock.now(),
+    },
+    monotonic_ms: {
+      signature: '() -> int',
+      doc: 'Milliseconds of a clock that never goes back; only differences mean anything. Starts at 0 with mock_time.',
+      call: monotonic,
+    },
+    elapsed: {
+      signature: '() -> int',
+      doc: 'Milliseconds since the process began.',
+      call: monotonic,
+    },
+    mock_time: {
+      signature: '(ms: int) -> nil',
+      doc: 'Freezes every clock at this many milliseconds since the Unix epoch.',
+      call: (context, _depth, ms) => {
+        controlledClock(context).mock(durationMs(ms) ?? 0);
+        return undefined;
+      },
+    },
+    advance_time: {
+      signature: '(ms: int | duration) -> nil',
+      doc: 'Moves the frozen clocks forward and lets everything happen that is due on the way. Without effect unless mock_time is active.',
+      colour: 'async',
+      call: async (context, _depth, ms) => {
+        await controlledClock(context).advance(durationMs(ms) ?? 0);
+        return undefined;
+      },
+    },
+    unmock_time: {
+      signature: '() -> nil',
+      doc: 'Lets the clocks run again.',
+      call: (context) => {
+        controlledClock(context).unmock();
+        return undefined;
+      },
+    },
+    timer_start: {
+      signature: '(name: string = "default") -> dict',
+      doc: 'Starts a stopwatch: {name, start_ms}. Give it to timer_end.',
+      call: (context, _depth, name) =>
+        dictOf([
+          ['name', name === undefined ? 'default' : display(name)],
+          ['start_ms', context.run.platform.clock.now()],
+        ]),
+    },
+    timer_end: {
+      signature: '(timer: dict) -> int',
+      doc: 'Prints and gives the milliseconds since timer_start.',
+      call: endTimer,
+    },
+    circuit_breaker: {
+      signature: '(name: string, threshold: int = 5, reset_ms: int = 30000) -> string',
+      doc: 'Creates a circuit breaker that opens after threshold failures and may be tried again reset_ms later. Gives its name.',
+      call: (context, _depth, name, threshold, resetMs) => {
+        const limit = typeof threshold === 'number' ? threshold : undefined;
+        breakers(context).create(display(name), limit, durationMs(resetMs));
+        return display(name);
+      },
+    },
+    circuit_check: {
+      signature: '(name: string) -> string',
+      doc: 'The state of a circuit breaker: "closed", "open", or "half_open" when it may be tried again.',
+      call: (context, _depth, name) => breakers(context).state(display(name)),
+    },
+    circuit_record_failure: {
+      signature: '(name: string) -> bool',
+      doc: 'Counts a failure; true exactly when it opened the circuit just now.',
+      call: (context, _depth, name) => breakers(context).recordFailure(display(name)),
+    },
+    circuit_record_success: {
+      signature: '(name: string) -> nil',
+      doc: 'Closes the circuit and forgets its failures.',
+      call: closeCircuit,
+    },
+    circuit_reset: {
+      signature: '(name: string) -> nil',
+      doc: 'Closes the circuit and forgets its failures.',
+      call: closeCircuit,
+    },
+  },
+};
+
+async function pause(context: Context, _depth: number, time?: Value): Promise<undefined> {
+  const ms = durationMs(time);
+  if (ms !== undefined) await context.run.platform.clock.sleep(ms, context.signal);
+  return undefined;
+}
+
+function monotonic(context: Context): Value {
+  const { clock } = context.run.platform;
+  return Math.floor(clock instanceof ControlledClock ? clock.scriptMonotonicMs() : clock.monotonicMs());
+}
+
+function controlledClock(context: Context): ControlledClock {
+  const { clock } = context.run.platform;
+  if (clock instanceof ControlledClock) return clock;
+  throw runtimeError('the clock of this host cannot be mocked');
+}
+
+function endTimer(context: Context, _depth: number, timer?: Value): Value {
+  if (!(timer instanceof Dict)) return undefined;
+  const startMs = durationMs(dictGet(timer, 'start_ms')) ?? 0;
+  const ms = Math.max(0, context.run.platform.clock.now() - startMs);
+  releaseOutput(context, [`[timer] ${display(dictGet(timer, 'name'))}: ${ms}ms\n`]);
+  return ms;
+}
+
+function closeCircuit(context: Context, _depth: number, name?: Value): undefined {
+  breakers(context).close(display(name));
+  return undefined;
+}
+
+function breakers(context: Context): CircuitBreakers {
+  return circuitBreakers(context.run);
+}

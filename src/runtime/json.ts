@@ -1,0 +1,273 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import { normalInt } from './arithmetic.ts';
+import { dictEntries, dictOf } from './dict.ts';
+import { display, plainDigits } from './display.ts';
+import { thrownText } from './errors.ts';
+import { Dict, Float, RangeValue, SetValue, StructValue, type Value } from './value.ts';
+
+/** Compact JSON of a value (spec/language.md 4.3): keys sorted, floats without forced decimals, unknown kinds null. */
+export function stringify(value: Value): string {
+  const parts: string[] = [];
+  write(value, parts);
+  return parts.join('');
+}
+
+function write(value: Value, out: string[]): void {
+  switch (typeof value) {
+    case 'string':
+      out.push(quote(value));
+      return;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      out.push(String(value));
+      return;
+    case 'object':
+      return writeObject(value, out);
+    default:
+      out.push('null');
+  }
+}
+
+function writeObject(value: object, out: string[]): void {
+  if (Array.isArray(value)) return writeList(value, out);
+  if (value instanceof Dict) return writeFields(value, out);
+  if (value instanceof StructValue) return writeFields(value.fields, out);
+  if (value instanceof SetValue) return writeList([...value.items.values()], out);
+  if (value instanceof Float) out.push(floatText(value.value));
+  else if (value instanceof RangeValue) out.push(quote(display(value)));
+  else if (value instanceof Uint8Array) out.push(`{"$bytes_b64":"${Buffer.from(value).toString('base64')}"}`);
+  else out.push('null');
+}
+
+function floatText(value: number): string {
+  if (!Number.isFinite(value)) return 'null';
+  return Object.is(value, -0) ? '-0' : plainDigits(value);
+}
+
+function writeList(items: readonly Value[], out: string[]): void {
+  out.push('[');
+  items.forEach((item, index) => {
+    if (index > 0) out.push(',');
+    write(item, out);
+  });
+  out.push(']');
+}
+
+function writeFields(fields: Dict, out: string[]): void {
+  out.push('{');
+  dictEntries(fields).forEach(([key, item], index) => {
+    if (index > 0) out.push(',');
+    out.push(quote(key), ':');
+    write(item, out);
+  });
+  out.push('}');
+}
+
+/** `\n \r \t` by name, other control characters as `\u00xx`; everything beyond ASCII stays as it is. */
+export function quote(text: string): string {
+  return JSON.stringify(text).replaceAll(/\\[bf]/g, (pair) => (pair === '\\b' ? '\\u0008' : '\\u000c'));
+}
+
+/** Indented JSON with sorted keys, as `std/json` and tool results show it. */
+export function stringifyPretty(value: Value): string {
+  return JSON.stringify(toJson(value), (_key, item: unknown) => item, 2);
+}
+
+// ---- between Value and Json ----
+
+/** A value as plain JSON for the agent half; 64-bit ints beyond 2^53 become the nearest double. */
+export function toJson(value: Value): Json {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return Number(value);
+    case 'object':
+      return objectToJson(value);
+    default:
+      return null;
+  }
+}
+
+function objectToJson(value: object): Json {
+  if (Array.isArray(value)) return value.map(toJson);
+  if (value instanceof Dict) return fieldsToJson(value);
+  if (value instanceof StructValue) return fieldsToJson(value.fields);
+  if (value instanceof SetValue) return [...value.items.values()].map(toJson);
+  if (value instanceof Float) return Number.isFinite(value.value) ? value.value : null;
+  if (value instanceof RangeValue) return display(value);
+  if (value instanceof Uint8Array) return { $bytes_b64: Buffer.from(value).toString('base64') };
+  return null;
+}
+
+function fieldsToJson(fields: Dict): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [key, item] of dictEntries(fields)) define(result, key, toJson(item));
+  return result;
+}
+
+function define(target: Record<string, Json>, key: string, value: Json): void {
+  // `__proto__` is an ordinary key.
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}
+
+/** Plain JSON as a value: integral numbers become int, others float. */
+export function fromJson(json: Json | undefined): Value {
+  if (json === null || json === undefined) return undefined;
+  if (typeof json === 'number') return Number.isSafeInteger(json) ? json + 0 : new Float(json);
+  if (typeof json !== 'object') return json;
+  if (Array.isArray(json)) return json.map(fromJson);
+  return dictOf(Object.entries(json as JsonObject).map(([key, item]) => [key, fromJson(item)]));
+}
+
+// ---- parsing ----
+
+/** Deeper documents are refused: every later pass over the value is recursive. */
+const MAX_DEPTH = 2_000;
+
+/**
+ * Parses JSON text. The kind of a number follows its text: integers that fit 64 bits are int, others float.
+ * Written by hand because `JSON.parse` forgets how a number was written and loses 64-bit integers.
+ *
+ * @throws the string `JSON parse error: DETAIL`
+ */
+export function parseJson(text: string): Value {
+  return new JsonParser(text).document();
+}
+
+class JsonParser {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): Value {
+    const value = this.#value();
+    this.#blanks();
+    if (this.#at < this.#text.length) this.#fail('trailing characters');
+    return value;
+  }
+
+  #value(): Value {
+    this.#blanks();
+    const character = this.#text[this.#at];
+    switch (character) {
+      case '{':
+        return this.#nested(() => this.#object());
+      case '[':
+        return this.#nested(() => this.#array());
+      case '"':
+        return this.#string();
+      case 't':
+        return this.#word('true', true);
+      case 'f':
+        return this.#word('false', false);
+      case 'n':
+        return this.#word('null', undefined);
+      case undefined:
+        return this.#fail('EOF while parsing a value');
+      default:
+        return this.#number();
+    }
+  }
+
+  #nested<T>(read: () => T): T {
+    if (++this.#depth > MAX_DEPTH) this.#fail('recursion limit exceeded');
+    const value = read();
+    this.#depth--;
+    return value;
+  }
+
+  #object(): Dict {
+    const entries: [string, Value][] = [];
+    this.#at++;
+    this.#blanks();
+    if (this.#take('}')) return dictOf(entries);
+    for (;;) {
+      this.#blanks();
+      if (this.#text[this.#at] !== '"') this.#fail('key must be a string');
+      const key = this.#string();
+      this.#blanks();
+      if (!this.#take(':')) this.#fail('expected `:`');
+      entries.push([key, this.#value()]);
+      this.#blanks();
+      if (this.#take('}')) return dictOf(entries);
+      if (!this.#take(',')) this.#fail(this.#at >= this.#text.length ? 'EOF while parsing an object' : 'expected `,` or `}`');
+    }
+  }
+
+  #array(): Value[] {
+    const items: Value[] = [];
+    this.#at++;
+    this.#blanks();
+    if (this.#take(']')) return items;
+    for (;;) {
+      items.push(this.#value());
+      this.#blanks();
+      if (this.#take(']')) return items;
+      if (!this.#take(',')) this.#fail(this.#at >= this.#text.length ? 'EOF while parsing a list' : 'expected `,` or `]`');
+    }
+  }
+
+  #string(): string {
+    const begin = this.#at++;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (Number.isNaN(code)) this.#fail('EOF while parsing a string');
+      if (code < 32) this.#fail('control character (\\u0000-\\u001F) found while parsing a string');
+      this.#at++;
+      if (code === 34) break;
+      if (code === 92) this.#at++;
+    }
+    const raw = this.#text.slice(begin, this.#at);
+    if (!raw.includes('\\')) return raw.slice(1, -1);
+    try {
+      return (JSON.parse(raw) as string).toWellFormed();
+    } catch {
+      return this.#fail('invalid escape');
+    }
+  }
+
+  #number(): Value {
+    const match = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/.exec(this.#text.slice(this.#at, this.#at + 400));
+    if (match === null) return this.#fail('expected value');
+    this.#at += match[0].length;
+    if (match[1] !== undefined || match[2] !== undefined) return new Float(Number(match[0]));
+    const value = BigInt(match[0]);
+    return BigInt.asIntN(64, value) === value ? normalInt(value) : new Float(Number(match[0]));
+  }
+
+  #word(word: string, value: Value): Value {
+    if (!this.#text.startsWith(word, this.#at)) this.#fail('expected ident');
+    this.#at += word.length;
+    return value;
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #blanks(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      this.#at++;
+    }
+  }
+
+  #fail(detail: string): never {
+    const before = this.#text.slice(0, this.#at);
+    const line = before.split('\n').length;
+    const column = this.#at - before.lastIndexOf('\n');
+    throw thrownText(`JSON parse error: ${detail} at line ${line} column ${column}`);
+  }
+}

@@ -1,6 +1,6 @@
 import type { Element, Expression, FunctionDeclaration, Identifier } from './ast.ts';
 import { isProducer } from './colour.ts';
-import { any, boxed, builtin, type Code, type FunctionState } from './emit-context.ts';
+import { any, boxed, builtin, type Code, type FunctionState, globalName } from './emit-context.ts';
 import { emitElements, emitOperands, emitValue, isEnumName, reuse, type Use } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
 import type { Variable } from './scope.ts';
@@ -123,10 +123,7 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
   if (globals.has(name) && !builtins.has(name)) {
     const args = emitElements(fn, node.args);
     return any(
-      settleUnknown(
-        fn,
-        `${line(node.span.line)}R.callable(M.global(${fn.context}, ${JSON.stringify(name)}), ${JSON.stringify(name)})(${callArguments(fn, args)})`,
-      ),
+      settleUnknown(fn, `${line(node.span.line)}R.callable(${globalName(fn, name)}, ${JSON.stringify(name)})(${callArguments(fn, args)})`),
     );
   }
   const colour = builtins.get(name);

@@ -62,6 +62,8 @@ export interface ModuleState {
   >;
   /** Builtins the module uses, by name; each becomes a constant `b$NAME`. */
   readonly usedBuiltins: Set<string>;
+  /** Values of the run the module uses, such as `stream`; their groups of builtins have to be loaded too. */
+  readonly usedGlobals: Set<string>;
   /** Constants of the prelude (metadata, descriptors) by their JavaScript text. */
   readonly constants: Map<string, string>;
   /** Functions that may answer a TailCall. */
@@ -76,6 +78,12 @@ export function constant(module: ModuleState, text: string): string {
   const name = `k${module.constants.size}`;
   module.constants.set(text, name);
   return name;
+}
+
+/** Code for a value of the run (spec/language.md 5.2, 4). */
+export function globalName(fn: FunctionState, name: string): string {
+  fn.module.usedGlobals.add(name);
+  return `M.global(${fn.context}, ${JSON.stringify(name)})`;
 }
 
 export function builtin(module: ModuleState, name: string): string {

@@ -1,7 +1,18 @@
 import type { Block, Element, Expression, Identifier } from './ast.ts';
 import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
 import { emitParallel, emitSpawn } from './emit-concurrency.ts';
-import { any, boxed, builtin, type Code, constant, type FunctionState, hasOwnedBit, NOWHERE, ownedBit } from './emit-context.ts';
+import {
+  any,
+  boxed,
+  builtin,
+  type Code,
+  constant,
+  type FunctionState,
+  globalName,
+  hasOwnedBit,
+  NOWHERE,
+  ownedBit,
+} from './emit-context.ts';
 import { emitClosure } from './emit-function.ts';
 import { line } from './emit-layout.ts';
 import { emitIfInto, emitInto } from './emit-statement.ts';
@@ -234,7 +245,7 @@ function emitGlobal(fn: FunctionState, node: Identifier): string {
   const { name } = node;
   const imported = environment.imports.get(name);
   if (imported !== undefined) return `m${imported.module}.${imported.name}`;
-  if (environment.globals.has(name)) return `M.global(c, ${JSON.stringify(name)})`;
+  if (environment.globals.has(name)) return globalName(fn, name);
   if (structs.has(name)) return `M.structConstructor(${JSON.stringify(name)})`;
   if (environment.builtins.has(name)) return builtin(fn.module, name);
   if (enums.has(name)) return `R.enumType(${JSON.stringify(name)})`;

@@ -114,6 +114,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     types: { aliases, interfaces },
     methods,
     usedBuiltins: new Set(),
+    usedGlobals: new Set(),
     constants: new Map(),
     bouncing,
     unique: 0,
@@ -174,7 +175,7 @@ class ModuleEmitter {
     return {
       functions,
       pipelines,
-      builtins: [...module.usedBuiltins].sort(),
+      builtins: [...module.usedBuiltins, ...module.usedGlobals].sort(),
       asyncMethods: [...module.colours.asyncMethodNames],
       hasAsyncValues: module.colours.hasAsyncValues(this.program),
       hasMain: this.program.items.some((item) => isMain(declarationOf(item))),

@@ -22,6 +22,11 @@ export function builtinNames(): string[] {
   return Object.keys(BUILTIN_INDEX);
 }
 
+/** Names of the builtins `namespace.…`; none when there is no such namespace. */
+export function namespaceMembers(namespace: string): string[] {
+  return builtinNames().filter((name) => name.startsWith(`${namespace}.`));
+}
+
 /** Loads the groups that hold these builtins; names that are none are ignored. */
 export async function loadBuiltins(run: Run, names: Iterable<string>): Promise<void> {
   const { definitions } = loaded(run);
@@ -29,6 +34,7 @@ export async function loadBuiltins(run: Run, names: Iterable<string>): Promise<v
   for (const name of names) {
     const entry = BUILTIN_INDEX[name];
     if (entry !== undefined && !definitions.has(name)) groups.add(entry[0]);
+    for (const member of namespaceMembers(name)) groups.add((BUILTIN_INDEX[member] as readonly [string, unknown])[0]);
   }
   for (const group of groups) {
     const { builtins }: BuiltinGroup = await (BUILTIN_GROUPS[group] as () => Promise<BuiltinGroup>)();

@@ -1,5 +1,7 @@
+import { namespaceMembers } from './builtin-access.ts';
 import type { Context } from './context.ts';
 import { runtimeError } from './errors.ts';
+import { Namespace } from './namespace.ts';
 import { Float, type Value } from './value.ts';
 
 /** Makes the value of a name that groups of builtins provide, such as `harness` or `stream`. */
@@ -33,6 +35,7 @@ export function globalValue(context: Context, name: string): Value {
       return context.run.argv;
     default: {
       const provider = globalsOf(context).providers.get(name);
+      if (provider === undefined && namespaceMembers(name).length > 0) return new Namespace(name);
       if (provider === undefined) throw runtimeError(`${name} is not available here`);
       return provider(context);
     }

@@ -1,0 +1,12 @@
+/** Exit codes of the command line (spec/agents.md 12.5, spec/language.md 11.6). An entry value that is an int is its own code. */
+export const EXIT = {
+  success: 0,
+  /** An error of any stage, a refused or denied resume, a worker that failed. */
+  failure: 1,
+  /** The command line itself was wrong. */
+  usage: 2,
+  sigint: 130,
+  sigterm: 143,
+  /** Standard output was closed by its reader: 128 + SIGPIPE. */
+  brokenPipe: 141,
+} as const;

@@ -1,0 +1,108 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Palette, renderDiagnostic, renderMessage } from '../../diagnostics/render.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { toJson } from '../../runtime/json.ts';
+import type { Failure } from '../../runtime/report.ts';
+import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
+import { EXIT } from '../exit-codes.ts';
+import { createRunOutput, type RunOutput } from '../output.ts';
+import { paletteFor } from '../palette.ts';
+import { type RunArguments, UsageError } from '../run-options.ts';
+import { stateRootFor } from '../state-root.ts';
+
+/** `harn run`: a script from a file or from `-e`. @returns the exit code */
+export async function runCommand(platform: Platform, args: RunArguments): Promise<number> {
+  const { options } = args;
+  const output = createRunOutput(platform, { json: options.json === true, quiet: options.quiet === true });
+  const palette = await paletteFor(platform, 'stderr');
+  const script = readScript(platform, args);
+  const outcome = await runScript({
+    platform,
+    script,
+    argv: args.rest ?? [],
+    output,
+    stateRoot: stateRootFor(platform, script.path),
+    onWarnings: (warnings) => {
+      for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, palette));
+    },
+  });
+  return finish(platform, outcome, output, palette, script.text);
+}
+
+function readScript(platform: Platform, { file, options }: RunArguments): { path: string; text: string } {
+  if (typeof options.evaluate === 'string') return { path: '<inline>', text: options.evaluate };
+  const path = absolute(platform, file as string);
+  try {
+    return { path, text: platform.files.readText(path) };
+  } catch (error) {
+    const { code } = error as { code?: string };
+    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a directory' : String(code ?? error);
+    throw new UsageError(`cannot read ${file}: ${why}`);
+  }
+}
+
+function absolute(platform: Platform, path: string): string {
+  return path.startsWith('/') ? path : `${platform.files.cwd()}/${path}`.replaceAll('/./', '/');
+}
+
+/** Paths are shown as the user would write them: relative when the file lies below the current directory. */
+function shown(platform: Platform, diagnostic: Diagnostic): Diagnostic {
+  return diagnostic.path === undefined ? diagnostic : { ...diagnostic, path: shortPath(platform, diagnostic.path) };
+}
+
+function shortPath(platform: Platform, path: string): string {
+  const root = `${platform.files.cwd()}/`;
+  return path.startsWith(root) ? path.slice(root.length) : path;
+}
+
+/** Prints how the run ended. @returns the exit code */
+function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, palette: Palette, source: string): number {
+  switch (outcome.kind) {
+    case 'value': {
+      const failed = errText(outcome.value);
+      if (failed !== undefined) output.err(`error: ${failed}\n`);
+      output.json?.result(toJson(outcome.value), outcome.exitCode);
+      return outcome.exitCode;
+    }
+    case 'exit':
+      output.json?.result(null, outcome.exitCode);
+      return outcome.exitCode;
+    case 'rejected': {
+      for (const diagnostic of outcome.diagnostics)
+        output.err(renderDiagnostic(shown(platform, diagnostic), sourceOf(platform, diagnostic, source), palette));
+      const [first] = outcome.diagnostics;
+      output.json?.failure(
+        { code: first?.code ?? first?.stage ?? 'error', message: first?.message ?? '', details: { errors: outcome.diagnostics.length } },
+        EXIT.failure,
+      );
+      return EXIT.failure;
+    }
+    case 'failed':
+      output.err(renderFailure(platform, outcome.failure, palette));
+      output.json?.failure(
+        { code: outcome.failure.code ?? 'runtime', message: outcome.failure.message, details: outcome.failure.data },
+        EXIT.failure,
+      );
+      return EXIT.failure;
+  }
+}
+
+function sourceOf(platform: Platform, diagnostic: Diagnostic, script: string): string | undefined {
+  if (diagnostic.path === undefined || diagnostic.path === '<inline>') return script;
+  return platform.files.stat(diagnostic.path)?.isFile === true ? platform.files.readText(diagnostic.path) : undefined;
+}
+
+export function renderFailure(platform: Platform, failure: Failure, palette: Palette): string {
+  const notes = failure.notes.map((note) =>
+    note.replace(/ at (.*):(\d+)$/, (_all, path: string, line: string) => ` at ${shortPath(platform, path)}:${line}`),
+  );
+  return renderMessage(
+    {
+      severity: 'error',
+      text: failure.message,
+      excerpt: failure.at === undefined ? undefined : { ...failure.at, path: shortPath(platform, failure.at.path) },
+      notes,
+    },
+    palette,
+  );
+}

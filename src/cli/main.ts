@@ -1,0 +1,35 @@
+import { createNodePlatform } from '../platform/node-platform.ts';
+import type { Platform } from '../platform/platform.ts';
+import { EXIT } from './exit-codes.ts';
+import { parseRunArguments, UsageError } from './run-options.ts';
+
+/**
+ * The command line. `harn run` is parsed by hand, because it is what terminals and CI jobs start all the time and
+ * commander would cost it a third of its start-up; commander serves help and every other command.
+ *
+ * @returns the exit code
+ */
+export async function main(argv: readonly string[], platform: Platform = createNodePlatform()): Promise<number> {
+  platform.stdio.onBrokenPipe(() => undefined);
+  try {
+    const [command, ...rest] = argv;
+    if (command === 'run' && !wantsHelp(rest)) {
+      const args = parseRunArguments(rest);
+      const { runCommand } = await import('./commands/run.ts');
+      return await runCommand(platform, args);
+    }
+    const { runCommander } = await import('./commander.ts');
+    return await runCommander(platform, argv);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    platform.stdio.err(`harn: ${error.message}\n`);
+    return EXIT.usage;
+  } finally {
+    await platform.stdio.drain();
+  }
+}
+
+function wantsHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return words.slice(0, end === -1 ? words.length : end).some((word) => word === '--help' || word === '-h');
+}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant } from '../base/instant.ts';
-import type { Clock, Platform } from './platform.ts';
+import type { Clock } from './platform.ts';
 
 /**
  * A clock that scripts can freeze (`mock_time`, `advance_time`, `unmock_time`; spec/language.md 10.8 and
@@ -171,18 +171,4 @@ function comesBefore(a: PendingTimer, b: PendingTimer): boolean {
   if (a.dueMs !== b.dueMs) return a.dueMs < b.dueMs;
   if ((a.kind === 'advance') !== (b.kind === 'advance')) return b.kind === 'advance';
   return a.sequence < b.sequence;
-}
-
-/** The same platform with a clock that can be frozen; a run gets one of its own. */
-export function withControlledClock(platform: Platform): Platform & { readonly clock: ControlledClock } {
-  return {
-    clock: new ControlledClock(platform.clock),
-    random: platform.random,
-    files: platform.files,
-    processes: platform.processes,
-    env: platform.env,
-    http: platform.http,
-    stdio: platform.stdio,
-    system: platform.system,
-  };
 }

@@ -9,13 +9,17 @@ import { Duration, type Value } from './value.ts';
  * started inside are cancelled. The inner of two nested deadlines hears of the outer one through its scope.
  *
  * ```js
- * const inner = enterDeadline(c, duration);
- * try { …the block, with `inner` as its context… }
- * catch (error) { throw deadlineError(inner, error); }
- * finally { leaveDeadline(inner); }
+ * const block = enterDeadline(c, duration);
+ * try { …the block, with `block.context` as its context… } finally { block.leave(); }
  * ```
  */
-export function enterDeadline(context: Context, duration: Value): Context {
+export interface DeadlineBlock {
+  readonly context: Context;
+  /** Must be called exactly once, however the block ends. */
+  leave(): void;
+}
+
+export function enterDeadline(context: Context, duration: Value): DeadlineBlock {
   const ms = deadlineMs(duration);
   const tree = taskTree(context.run);
   const scope = tree.openScope(context);
@@ -23,21 +27,14 @@ export function enterDeadline(context: Context, duration: Value): Context {
   // The timer ends waits, the alarm ends loops that keep the timer from firing.
   const stopTimer = context.run.platform.clock.timer(ms, expire);
   const stopAlarm = tree.interrupts.alarm(ms, expire);
-  tree.onClose(scope, () => {
-    stopTimer();
-    stopAlarm();
-  });
-  return deriveContext(context, { signal: scope.signal });
-}
-
-/** Must be called exactly once with what `enterDeadline` gave, however the block ends. */
-export function leaveDeadline(context: Context): void {
-  taskTree(context.run).closeScope(context);
-}
-
-/** The error that leaves the block: whatever its cleanup made of it, a block whose time was up ends with that. */
-export function deadlineError(context: Context, error: unknown): unknown {
-  return context.signal.aborted ? context.signal.reason : error;
+  return {
+    context: deriveContext(context, { signal: scope.signal }),
+    leave() {
+      stopTimer();
+      stopAlarm();
+      scope.close();
+    },
+  };
 }
 
 const DEFAULT_DEADLINE_MS = 30_000;

@@ -24,7 +24,6 @@ export class TaskTree {
   readonly #facts = new Map<string, TaskFacts>();
   readonly #scopes = new WeakMap<AbortSignal, CancelScope>();
   readonly #background = new Set<Promise<void>>();
-  readonly #cleanups = new WeakMap<CancelScope, () => void>();
 
   constructor(run: Run) {
     this.interrupts = interruptsOf(run);
@@ -79,17 +78,6 @@ export class TaskTree {
   /** Resolves when all work beside the entry has ended. */
   async background(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
-  }
-
-  /** Remembers what to do when `closeScope` is called for a context of this scope. */
-  onClose(scope: CancelScope, clean: () => void): void {
-    this.#cleanups.set(scope, clean);
-  }
-
-  closeScope(context: Context): void {
-    const scope = this.scopeOf(context.signal);
-    this.#cleanups.get(scope)?.();
-    scope.close();
   }
 }
 

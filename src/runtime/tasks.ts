@@ -23,8 +23,8 @@ import { CALL, END, EnumValue, Handle, Producer, type Pulled, type Source, typeO
  * - `await parallelCount(c, d, n, limit, body)`, `parallelEach`, `parallelSettle`; `parallelStream` answers at once.
  *   `limit` is the value of `max_concurrent`, undefined without one. `body` is `(c, d, item) => value or promise`.
  * - `spawnTask(c, d, body)` with `body` as `(c, d) => value or promise`.
- * - for the rest of the chapter: `enterMutex`, `leaveMutex` in sync.ts, `selectCases` in channel.ts, `enterDeadline`,
- *   `leaveDeadline`, `deadlineError` in deadline.ts, `producer`, `forSource`, `abandon` in iterate.ts, `rootContext`,
+ * - for the rest of the chapter: `enterMutex`, `leaveMutex` in sync.ts, `selectCases` in channel.ts, `enterDeadline` in
+ *   deadline.ts, `producer`, `forSource`, `abandon` in iterate.ts, `rootContext`,
  *   `cleanupContext` (for `finally` and `defer` of a task that is being cancelled) in task-context.ts.
  * - `await endTasks(run)` once, after the entry has ended.
  */

@@ -1,0 +1,21 @@
+import type { BuiltinGroup } from '../builtin.ts';
+import { display } from '../display.ts';
+import { parseJson, stringify } from '../json.ts';
+
+/** JSON (spec/language.md 12.5). */
+export const JSON_GROUP: BuiltinGroup = {
+  name: 'json',
+  title: 'JSON',
+  builtins: {
+    json_parse: {
+      signature: '(text: any) -> any',
+      doc: 'The value of JSON text; throws `JSON parse error: …`.',
+      call: (_c, _d, text) => parseJson(display(text)),
+    },
+    json_stringify: {
+      signature: '(value: any) -> string',
+      doc: 'Compact JSON with sorted keys.',
+      call: (_c, _d, value) => stringify(value),
+    },
+  },
+};

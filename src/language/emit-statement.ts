@@ -307,11 +307,20 @@ function emitTryInto(fn: FunctionState, node: Extract<Expression, { kind: 'Try' 
     const clause = node.catchClause;
     const body = emitBlockInto(fn, node.body, inner);
     const handler = clause === undefined ? '' : ` catch (${caught}) { ${emitCatch(fn, clause, caught, inner)} }`;
-    const cleanup = node.finallyBlock === undefined ? '' : ` finally ${emitBlockInto(fn, node.finallyBlock, NOWHERE)}`;
+    const cleanup = node.finallyBlock === undefined ? '' : ` finally ${emitCleanup(fn, node.finallyBlock)}`;
     const start = inner.to === 'temp' ? `${inner.name} = undefined; ` : '';
     code = `${start}try ${body}${handler}${cleanup} ${inner !== sink && inner.to === 'temp' ? deliver(sink, inner.name) : ''}`;
   }
   fn.guarded--;
+  return code;
+}
+
+/** A block that runs also when the task is being cancelled: its own waits and loops must not end with the task. */
+function emitCleanup(fn: FunctionState, body: Block): string {
+  const outer = fn.context;
+  fn.context = fn.unique('c');
+  const code = `{ const ${fn.context} = R.cleanupContext(${outer}); ${emitBlockInto(fn, body, NOWHERE)} }`;
+  fn.context = outer;
   return code;
 }
 
@@ -382,7 +391,7 @@ function emitMutex(fn: FunctionState, body: Block): string {
 
 /** Deferred blocks see the variables as they are when the function leaves: plain JavaScript closures. */
 function emitDefer(fn: FunctionState, body: Block): string {
-  const code = emitBlockInto(fn, body, NOWHERE);
+  const code = emitCleanup(fn, body);
   return `defers.push(${fn.isAsync ? 'async ' : ''}() => ${code});`;
 }
 

@@ -54,7 +54,8 @@ export function describeFailure(error: unknown, program: CompiledProgram | undef
   };
 }
 
-function messageOf(error: unknown): { readonly message: string; readonly isInternal: boolean } {
+/** The display text of an error without its line. */
+export function messageOf(error: unknown): { readonly message: string; readonly isInternal: boolean } {
   if (error instanceof HarnRaise) return { message: error.message, isInternal: false };
   if (error instanceof HarnError) {
     if (isModelError(error)) return { message: `Error [${String(error.data.category)}]: ${error.message}`, isInternal: false };

@@ -14,6 +14,7 @@ import type { ModuleRecord } from './module-record.ts';
 import { checkParameter } from './param-check.ts';
 import { isInRange, rangeLength } from './ranges.ts';
 import { enterMutex, leaveMutex } from './sync.ts';
+import { cleanupContext } from './task-context.ts';
 import { parallelCount, parallelEach, parallelSettle, parallelStream, spawnTask } from './tasks.ts';
 import { codePointAt, codePointCount, sliceText } from './text.ts';
 import {
@@ -480,6 +481,7 @@ const SUPPORT = {
   checkParameter,
   interrupt,
   enterDeadline,
+  cleanupContext,
   enterMutex,
   leaveMutex,
   parallelCount,

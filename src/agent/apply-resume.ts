@@ -39,7 +39,7 @@ function continued({ transcript, counters }: LoopParts): LoopParts {
 
 /** Limits of turns, nudges and repeats count anew in every activation (13.12); what was spent stays spent. */
 function newActivation(counters: LoopCounters): LoopCounters {
-  return { ...counters, consecutive_text_only: 0, option_patches: {} };
+  return { ...counters, activations: counters.activations + 1, consecutive_text_only: 0, option_patches: {} };
 }
 
 /** The old messages go; the old events stay, under one event that says what became of them. */

@@ -53,7 +53,7 @@ export interface LoopParts {
 
 export const NEW_COUNTERS: LoopCounters = {
   iterations_completed: 0,
-  activations: 0,
+  activations: 1,
   llm_calls: 0,
   input_tokens: 0,
   output_tokens: 0,

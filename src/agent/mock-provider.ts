@@ -1,5 +1,6 @@
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { matchesGlob } from './glob.ts';
 import { codePointLength, firstCodePoints } from './json-text.ts';
 import { llmError } from './llm-errors.ts';
 import { type Message, messageText, type ToolCall } from './message.ts';
@@ -140,22 +141,6 @@ function take(entries: MockEntry[], text: string): MockEntry | undefined {
   const entry = entries[matching];
   if (entry?.consumeMatch === true) entries.splice(matching, 1);
   return entry;
-}
-
-/** `*` stands for any run of characters; everything else for itself. */
-export function matchesGlob(pattern: string, text: string): boolean {
-  const parts = pattern.split('*');
-  const first = parts[0] ?? '';
-  const last = parts.at(-1) ?? '';
-  if (parts.length === 1) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  let position = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, position);
-    if (found < 0) return false;
-    position = found + part.length;
-  }
-  return text.length - last.length >= position && text.endsWith(last);
 }
 
 /** Every string inside every message; the words that only give structure (`role`, `type`) are no text. */

@@ -110,8 +110,11 @@ export type LoopEnd =
 export interface LoopRunner {
   /** Runs one activation until it ends, parks or throws. */
   run(activation: Activation): Promise<LoopEnd>;
-  /** The state of a loop that never ran: seed transcript with the prompt not yet in it. */
-  initialState(config: JsonObject): LoopState;
+  /**
+   * The state of a loop that never ran: the transcript it starts from with the prompt (`config.task`) as its last message.
+   * @param seed history of a named session or `options.transcript`; absent starts an empty one
+   */
+  initialState(config: JsonObject, seed?: Json): LoopState;
   /** Adds journal records to a state, including the recovery of a turn in flight (4.9). */
   foldJournal(state: LoopState, records: readonly JsonObject[]): { readonly state: LoopState; readonly rerun: readonly Json[] };
   /** Transcript policy, continuity reminder and input of a resume (5.4 step 9, 5.6). */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { matchesGlob } from '../../src/agent/glob.ts';
 import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
 import { parseMockFile, renderMockLine } from '../../src/agent/mock-entry.ts';
-import { MockProvider, matchesGlob } from '../../src/agent/mock-provider.ts';
+import { MockProvider } from '../../src/agent/mock-provider.ts';
 import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 

@@ -1,0 +1,42 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import type { Activation } from '../lifecycle/activation.ts';
+import type { LoopLive } from './loop-live.ts';
+import type { LoopOptions } from './loop-options.ts';
+import { applyRecord, type LoopProgress, type LoopRecord } from './loop-record.ts';
+import type { RequestFrame } from './loop-request.ts';
+import type { ModelWorld } from './model-call.ts';
+import type { ParseConditions } from './self-park.ts';
+import type { Dispatcher } from './tool-dispatch.ts';
+
+export interface LoopWorld extends ModelWorld {
+  readonly env: (name: string) => string | undefined;
+  readonly parseConditions: ParseConditions;
+}
+
+/** One activation while it runs. */
+export interface Loop {
+  readonly activation: Activation;
+  readonly world: LoopWorld;
+  readonly options: LoopOptions;
+  readonly live: LoopLive;
+  readonly frame: RequestFrame;
+  readonly dispatcher: Dispatcher;
+  progress: LoopProgress;
+  /** Turns of this activation, and how many it may take. */
+  turnsTaken: number;
+  turnLimit: number;
+  /** Parsed answer of the last turn, when JSON was asked for. */
+  data: Json;
+  /** Turns in which a native loop ran calls written as text (2.5). */
+  fallbackTurns: number;
+}
+
+/** The one way to change the state: the journal has the step before anything builds on it. */
+export function recordStep(loop: Loop, record: LoopRecord): void {
+  loop.activation.record(record);
+  loop.progress = applyRecord(loop.progress, record);
+}
+
+export function emitEvent(loop: Loop, event: JsonObject): void {
+  loop.activation.emit({ session_id: loop.activation.sessionId, ...event });
+}

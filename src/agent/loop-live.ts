@@ -1,0 +1,88 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import type { ParkRequest } from '../lifecycle/activation.ts';
+import type { AddedMessage, Feedback } from './loop-state.ts';
+import type { ModelAnswer, ModelRequest } from './provider.ts';
+import type { Tool, ToolReturn } from './tool.ts';
+
+/**
+ * The part of a loop that cannot be saved: handlers and callbacks. The runtime adapter makes it from the options
+ * of `agent_loop`, and again from the program after a cold restore. Everything speaks JSON.
+ */
+export interface LoopLive {
+  readonly tools: readonly Tool[];
+  readonly callbacks: LoopCallbacks;
+  /** What others have for this loop: messages of the host, results of `async_tool_run`. */
+  readonly inbox: LoopInbox;
+}
+
+export interface LoopInbox {
+  /** Takes messages to be put into the transcript before the next model call. */
+  takeHostMessages(): readonly string[];
+  /** Takes feedback that arrived since the last call. */
+  takeFeedback(): readonly Feedback[];
+}
+
+export interface LoopCallbacks {
+  /** `post_turn_callback` (3.6). */
+  readonly postTurn?: ((info: JsonObject) => Promise<PostTurnAnswer>) | undefined;
+  /** `loop_control`. */
+  readonly loopControl?: ((info: JsonObject) => Promise<LoopControlAnswer>) | undefined;
+  /** `verify_completion` and `done_judge`: text refuses the end and tells the model why; undefined lets it pass. */
+  readonly verifyCompletion?: ((info: JsonObject) => Promise<string | undefined>) | undefined;
+  /** `context_callback`, `context_filter`: the messages of one call. */
+  readonly context?: ((messages: readonly Json[]) => Promise<readonly Json[]>) | undefined;
+  /** `compact_callback`: the summary of what goes. */
+  readonly compact?: ((messages: readonly Json[]) => Promise<string>) | undefined;
+  /** `llm_caller`: may answer in the model's place, and may map a fault to an outcome. */
+  readonly llmCaller?: ((request: ModelRequest, next: () => Promise<ModelAnswer>) => Promise<ModelAnswer | LlmCallerFault>) | undefined;
+  /** `tool_caller` and tool hooks: around one call. */
+  readonly toolCaller?: ((call: ToolCallFacts, next: () => Promise<ToolReturn>) => Promise<ToolReturn>) | undefined;
+  /** `permissions.on_escalation` and predicates. */
+  readonly escalate?: ((request: JsonObject) => Promise<EscalationAnswer>) | undefined;
+  readonly permits?: ((call: ToolCallFacts) => Promise<'allow' | 'deny' | undefined>) | undefined;
+  /** Runs session hooks of an event (10.1); their reminders and feedback come back. */
+  readonly hook?: ((event: string, payload: JsonObject) => Promise<HookAnswer>) | undefined;
+  /** Default resume owner of parks that name none. Opaque here. */
+  readonly resumeBy?: unknown;
+}
+
+export interface ToolCallFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+}
+
+/** `llm_caller` turned a fault into an end of the loop. */
+export interface LlmCallerFault {
+  readonly providerError: JsonObject;
+}
+
+export type PostTurnAnswer = {
+  readonly message?: string | undefined;
+  readonly stop?: boolean | undefined;
+  /** Option patches for the rest of the activation. */
+  readonly patches?: JsonObject | undefined;
+  readonly park?: ParkRequest | undefined;
+};
+
+export type LoopControlAnswer = {
+  readonly decision: 'continue' | 'extend' | 'stop';
+  readonly reason?: string | undefined;
+  /** Further turns, with `extend`. */
+  readonly turns?: number | undefined;
+};
+
+export type EscalationAnswer = 'deny' | 'once' | 'session';
+
+export interface HookAnswer {
+  readonly block?: string | undefined;
+  readonly messages?: readonly AddedMessage[] | undefined;
+  readonly reminders?: readonly JsonObject[] | undefined;
+}
+
+/** A loop without tools, callbacks and visitors. */
+export const NOTHING_LIVE: LoopLive = {
+  tools: [],
+  callbacks: {},
+  inbox: { takeHostMessages: () => [], takeFeedback: () => [] },
+};

@@ -1,0 +1,194 @@
+import * as z from 'zod/mini';
+import { HarnError } from '../base/harn-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
+import { DEFAULT_SENTINEL } from './text-tools.ts';
+
+/** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
+export interface LoopOptions {
+  readonly maxIterations: number;
+  readonly maxNudges: number;
+  readonly llmRetries: number;
+  readonly llmBackoffMs: number;
+  readonly schemaRetries: number;
+  readonly toolRetries: number;
+  readonly toolBackoffMs: number;
+  readonly toolCallTimeoutMs: number | undefined;
+  readonly loopUntilDone: boolean;
+  readonly daemon: boolean;
+  /** What was given; the effective one depends on the tool format (3.5). */
+  readonly doneSentinel: string | undefined;
+  readonly nudge: string | undefined;
+  readonly toolFormat: 'native' | 'text' | undefined;
+  readonly nativeToolFallback: 'allow' | 'allow_once' | 'reject';
+  readonly stopAfterSuccessfulTools: readonly string[];
+  readonly requireSuccessfulTools: readonly string[];
+  readonly turnPolicy: TurnPolicy;
+  readonly loopDetect: { readonly warn: number; readonly block: number; readonly skip: number };
+  readonly tokenBudget: number | undefined;
+  readonly totalBudgetUsd: number | undefined;
+  readonly compaction: CompactionPolicy;
+  readonly reminders: { readonly enabled: boolean; readonly excluded: ReadonlySet<string> };
+  readonly awaitResumption: boolean;
+  readonly iterationBudget: { readonly max: number; readonly extendBy: number } | undefined;
+  readonly policy: JsonObject | undefined;
+  readonly permissions: JsonObject | undefined;
+  readonly approvalPolicy: JsonObject | undefined;
+  /** Keys of 1.2 for every model call, as given. */
+  readonly model: JsonObject;
+  readonly timeoutMs: number | undefined;
+}
+
+export interface TurnPolicy {
+  readonly requireActionOrYield: boolean;
+  readonly allowDoneSentinel: boolean;
+  readonly maxProseChars: number | undefined;
+}
+
+const PROFILES = {
+  tool_using: { max_iterations: 50, max_nudges: 8, tool_retries: 0, llm_retries: 2, schema_retries: 0 },
+  researcher: { max_iterations: 30, max_nudges: 4, tool_retries: 0, llm_retries: 2, schema_retries: 0 },
+  verifier: { max_iterations: 5, max_nudges: 0, tool_retries: 0, llm_retries: 2, schema_retries: 3 },
+  completer: { max_iterations: 1, max_nudges: 0, tool_retries: 0, llm_retries: 2, schema_retries: 0 },
+} as const;
+
+const PROFILE_NAMES = ['tool_using', 'researcher', 'verifier', 'completer'] as const;
+
+const count = z.nullish(z.int().check(z.nonnegative()));
+const names = z.nullish(z.array(z.string()));
+const dict = z.nullish(z.record(z.string(), z.unknown()));
+const STRATEGIES = ['none', 'truncate', 'summarize_middle', 'summarize_all', 'hybrid', 'custom'] as const;
+const strategy = z.enum(STRATEGIES);
+
+const optionsSchema = z.looseObject({
+  profile: z.nullish(z.enum(PROFILE_NAMES, `must be one of ${PROFILE_NAMES.join(', ')}`)),
+  max_iterations: count,
+  max_nudges: count,
+  llm_retries: count,
+  llm_backoff_ms: count,
+  schema_retries: count,
+  tool_retries: count,
+  tool_backoff_ms: count,
+  tool_call_timeout: count,
+  loop_until_done: z.nullish(z.boolean()),
+  persistent: z.nullish(z.boolean()),
+  daemon: z.nullish(z.boolean()),
+  done_sentinel: z.nullish(z.string()),
+  nudge: z.nullish(z.string()),
+  tool_format: z.nullish(z.enum(['native', 'text'])),
+  native_tool_fallback: z.nullish(z.enum(['allow', 'allow_once', 'reject'])),
+  stop_after_successful_tools: names,
+  require_successful_tools: names,
+  turn_policy: z.nullish(
+    z.looseObject({
+      require_action_or_yield: z.nullish(z.boolean()),
+      allow_done_sentinel: z.nullish(z.boolean()),
+      max_prose_chars: count,
+    }),
+  ),
+  loop_detect_warn: count,
+  loop_detect_block: count,
+  loop_detect_skip: count,
+  token_budget: count,
+  budget: z.nullish(z.looseObject({ total_budget_usd: z.nullish(z.number()) })),
+  compaction: z.nullish(
+    z.union([
+      z.literal(false),
+      strategy,
+      z.looseObject({ strategy: z.nullish(strategy), keep_first_n: count, keep_last_n: count, threshold: count }),
+    ]),
+  ),
+  auto_compact: z.nullish(z.boolean()),
+  compact_threshold: count,
+  compact_keep_first: count,
+  compact_keep_last: count,
+  compact_strategy: z.nullish(strategy),
+  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: z.nullish(z.boolean()), providers: names })])),
+  agent_await_resumption_enabled: z.nullish(z.boolean()),
+  iteration_budget: z.nullish(
+    z.looseObject({ mode: z.nullish(z.enum(['fixed', 'adaptive'])), initial: count, max: count, extend_by: count }),
+  ),
+  policy: dict,
+  permissions: dict,
+  approval_policy: dict,
+  timeout: z.nullish(z.number()),
+});
+
+type Given = z.infer<typeof optionsSchema>;
+
+/** @throws HarnError `plain`: the option and what is wrong with it */
+export function decodeLoopOptions(given: JsonObject): LoopOptions {
+  const decoded = optionsSchema.safeParse(given);
+  if (!decoded.success) {
+    const issue = decoded.error.issues[0];
+    throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${issue?.message ?? 'cannot be read'}`);
+  }
+  const options = decoded.data;
+  const profile = PROFILES[options.profile ?? 'tool_using'];
+  const budget = options.iteration_budget ?? undefined;
+  return {
+    maxIterations: options.max_iterations ?? budget?.initial ?? profile.max_iterations,
+    maxNudges: options.max_nudges ?? profile.max_nudges,
+    llmRetries: options.llm_retries ?? profile.llm_retries,
+    llmBackoffMs: options.llm_backoff_ms ?? 2000,
+    schemaRetries: options.schema_retries ?? profile.schema_retries,
+    toolRetries: options.tool_retries ?? profile.tool_retries,
+    toolBackoffMs: options.tool_backoff_ms ?? 1000,
+    toolCallTimeoutMs: options.tool_call_timeout ?? undefined,
+    loopUntilDone: options.loop_until_done ?? options.persistent ?? false,
+    daemon: options.daemon ?? false,
+    doneSentinel: options.done_sentinel ?? undefined,
+    nudge: options.nudge ?? undefined,
+    toolFormat: options.tool_format ?? undefined,
+    nativeToolFallback: options.native_tool_fallback ?? 'allow',
+    stopAfterSuccessfulTools: options.stop_after_successful_tools ?? [],
+    requireSuccessfulTools: options.require_successful_tools ?? [],
+    turnPolicy: {
+      requireActionOrYield: options.turn_policy?.require_action_or_yield ?? false,
+      allowDoneSentinel: options.turn_policy?.allow_done_sentinel ?? true,
+      maxProseChars: options.turn_policy?.max_prose_chars ?? undefined,
+    },
+    loopDetect: { warn: options.loop_detect_warn ?? 2, block: options.loop_detect_block ?? 3, skip: options.loop_detect_skip ?? 4 },
+    tokenBudget: options.token_budget ?? undefined,
+    totalBudgetUsd: options.budget?.total_budget_usd ?? undefined,
+    compaction: compactionPolicy(options),
+    reminders: reminderOptions(options),
+    awaitResumption: options.agent_await_resumption_enabled ?? true,
+    iterationBudget:
+      budget?.mode === 'adaptive' ? { max: budget.max ?? profile.max_iterations, extendBy: budget.extend_by ?? 5 } : undefined,
+    policy: objectOption(given.policy),
+    permissions: objectOption(given.permissions),
+    approvalPolicy: objectOption(given.approval_policy),
+    model: given,
+    timeoutMs: options.timeout === undefined || options.timeout === null ? undefined : options.timeout * 1000,
+  };
+}
+
+function objectOption(value: Json | undefined): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}
+
+function compactionPolicy(options: Given): CompactionPolicy {
+  const { compaction } = options;
+  if (compaction === false || options.auto_compact === false) return { ...DEFAULT_COMPACTION, strategy: 'none' };
+  const block = typeof compaction === 'object' && compaction !== null ? compaction : {};
+  const named: CompactionStrategy | undefined = typeof compaction === 'string' ? compaction : undefined;
+  return {
+    strategy: named ?? block.strategy ?? options.compact_strategy ?? DEFAULT_COMPACTION.strategy,
+    keepFirst: block.keep_first_n ?? options.compact_keep_first ?? DEFAULT_COMPACTION.keepFirst,
+    keepLast: block.keep_last_n ?? options.compact_keep_last ?? DEFAULT_COMPACTION.keepLast,
+    thresholdTokens: block.threshold ?? options.compact_threshold ?? undefined,
+  };
+}
+
+function reminderOptions({ reminders }: Given): LoopOptions['reminders'] {
+  if (typeof reminders === 'boolean') return { enabled: reminders, excluded: new Set() };
+  const excluded = (reminders?.providers ?? []).filter((name) => name.startsWith('-')).map((name) => name.slice(1));
+  return { enabled: reminders?.enabled ?? true, excluded: new Set(excluded) };
+}
+
+/** The word that ends the loop (3.5): with native tools and `loop_until_done` a text-only answer does. */
+export function effectiveSentinel(options: LoopOptions, format: 'native' | 'text'): string | undefined {
+  if (options.doneSentinel !== undefined) return options.doneSentinel === '' ? undefined : options.doneSentinel;
+  return format === 'native' && options.loopUntilDone ? undefined : DEFAULT_SENTINEL;
+}

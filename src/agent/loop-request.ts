@@ -1,0 +1,82 @@
+import { HarnError } from '../base/harn-error.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { LoopOptions } from './loop-options.ts';
+import { effectiveSentinel } from './loop-options.ts';
+import { decodeMessages, type Message } from './message.ts';
+import type { ModelRequest, ToolSpec } from './provider.ts';
+import { type Reminder, renderReminders } from './reminder.ts';
+import type { ModelTarget } from './resolve-model.ts';
+import { AWAIT_RESUMPTION, AWAIT_RESUMPTION_SPEC } from './self-park.ts';
+import { renderToolContract } from './text-tools.ts';
+import { type Tool, toolSpec } from './tool.ts';
+
+/** What stays the same in all model requests of an activation. */
+export interface RequestFrame {
+  readonly target: ModelTarget;
+  readonly format: 'native' | 'text';
+  readonly system: string | undefined;
+  /** In the order given, lifecycle tools last. */
+  readonly tools: readonly ToolSpec[];
+  readonly toolNames: ReadonlySet<string>;
+}
+
+export function requestFrame(
+  target: ModelTarget,
+  hasNativeTools: boolean,
+  system: string | undefined,
+  tools: readonly Tool[],
+  options: LoopOptions,
+): RequestFrame {
+  const format = options.toolFormat ?? (hasNativeTools ? 'native' : 'text');
+  const own = tools.map(toolSpec);
+  const isTaken = own.some((spec) => spec.name === AWAIT_RESUMPTION);
+  const specs = options.awaitResumption && !isTaken ? [...own, AWAIT_RESUMPTION_SPEC] : own;
+  return {
+    target,
+    format,
+    system: format === 'native' ? system : withContract(system, specs, options),
+    tools: specs,
+    toolNames: new Set(specs.map((spec) => spec.name)),
+  };
+}
+
+/** The contract follows the author's text, so that the author's words are the beginning of the prompt. */
+function withContract(system: string | undefined, specs: readonly ToolSpec[], options: LoopOptions): string {
+  const sentinel = options.turnPolicy.allowDoneSentinel ? effectiveSentinel(options, 'text') : undefined;
+  const contract = renderToolContract(specs, sentinel);
+  return system === undefined || system === '' ? contract : `${system}\n\n${contract}`;
+}
+
+/**
+ * The request of one turn: the persisted messages as they are, then what is for this call only (3.10, 13.13). The
+ * bytes of earlier messages are therefore those of the previous request, also over a resume.
+ */
+export function buildRequest(
+  frame: RequestFrame,
+  messages: readonly Message[],
+  reminders: readonly Reminder[],
+  options: JsonObject,
+): ModelRequest {
+  const { target, format, system, tools } = frame;
+  return {
+    provider: target.provider,
+    model: target.model,
+    system,
+    messages: reminders.length === 0 ? messages : [...messages, ...renderReminders(reminders)],
+    tools: format === 'native' ? tools.map(({ name, description, parameters }) => ({ name, description, parameters })) : [],
+    toolChoice: readToolChoice(options.tool_choice),
+    options,
+  };
+}
+
+export function readToolChoice(value: unknown): ModelRequest['toolChoice'] {
+  if (value === undefined || value === null) return 'auto';
+  if (value === 'auto' || value === 'none' || value === 'required') return value;
+  if (typeof value === 'object' && 'name' in value && typeof value.name === 'string') return { name: value.name };
+  throw new HarnError('plain', 'tool_choice must be "auto", "none", "required" or {name}');
+}
+
+/** Messages that a callback rewrote for one call. */
+export function rewrittenMessages(value: readonly unknown[]): readonly Message[] {
+  return decodeMessages(value, 'context_callback');
+}

@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import type { LoopCounters, RecordedEnd } from './loop-state.ts';
+import { messageText } from './message.ts';
+import { visibleText } from './text-tools.ts';
+import { lastOfRole, type Transcript } from './transcript.ts';
+
+export interface EndFacts extends RecordedEnd {
+  readonly error?: JsonObject | undefined;
+}
+
+export interface ResultFacts {
+  readonly format: 'native' | 'text';
+  readonly sentinel: string | undefined;
+  readonly data: Json;
+  readonly daemonState?: string | undefined;
+  readonly daemonSnapshotPath?: string | undefined;
+  readonly suspension?: JsonObject | undefined;
+}
+
+/** What `agent_loop` answers when it ended by itself (spec/agents.md 3.8). */
+export function buildLoopResult(end: EndFacts, transcript: Transcript, counters: LoopCounters, facts: ResultFacts): JsonObject {
+  const last = lastOfRole(transcript.messages, 'assistant');
+  const text = last === undefined ? '' : messageText(last);
+  return {
+    status: end.status,
+    text,
+    visible_text: visibleText(text, facts.sentinel),
+    llm: {
+      iterations: counters.iterations_completed,
+      duration_ms: counters.duration_ms,
+      input_tokens: counters.input_tokens,
+      output_tokens: counters.output_tokens,
+    },
+    tools: { calls: counters.tools_used, successful: counters.successful_tools, rejected: counters.rejected_tools, mode: facts.format },
+    transcript,
+    deferred_user_messages: counters.deferred_user_messages,
+    daemon_state: facts.daemonState ?? null,
+    daemon_snapshot_path: facts.daemonSnapshotPath ?? null,
+    task_ledger: {},
+    trace: { llm_calls: counters.llm_calls, cost_usd: counters.cost_usd },
+    error: end.error ?? null,
+    stop_reason: end.stop_reason,
+    data: facts.data,
+    ...(facts.suspension === undefined ? {} : { suspension: facts.suspension }),
+  };
+}
+
+/** What the caller of `agent_loop` gets when the loop parked: the Suspension and the extra keys of 3.8, no transcript text. */
+export function buildParkedResult(suspension: JsonObject, sessionId: string): JsonObject {
+  return {
+    ...suspension,
+    final_status: 'suspended',
+    stop_reason: 'suspended',
+    worker: suspension.handle ?? null,
+    session_id: sessionId,
+  };
+}

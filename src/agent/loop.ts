@@ -1,0 +1,180 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import type { Activation, LoopEnd } from '../lifecycle/activation.ts';
+import { RESUME_CONTINUITY } from './apply-resume.ts';
+import { unknownOutcome } from './fold-journal.ts';
+import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context.ts';
+import { RepeatGuard } from './loop-guard.ts';
+import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
+import { decodeLoopOptions, effectiveSentinel } from './loop-options.ts';
+import { textResultsMessage } from './loop-record.ts';
+import { requestFrame } from './loop-request.ts';
+import { buildLoopResult, type EndFacts } from './loop-result.ts';
+import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
+import { messageText, toolMessage } from './message.ts';
+import { park, parkByItself } from './park.ts';
+import { pendingReminders } from './reminder.ts';
+import { resolveModel } from './resolve-model.ts';
+import { readShapeWish } from './structured-call.ts';
+import { extractJson } from './structured-output.ts';
+import type { Tool } from './tool.ts';
+import { runTool } from './tool-dispatch.ts';
+import { lastOfRole } from './transcript.ts';
+import { type TurnOutcome, takeTurn } from './turn.ts';
+
+/**
+ * The agent loop (spec/agents.md chapter 3): turns with boundaries between them, until an end condition holds, the
+ * loop parks, or something throws. The state changes only through records (loop-record.ts), which the journal
+ * keeps; everything else here is asking the model, calling tools and telling others.
+ */
+
+/** Runs one activation to its end, its park, or its error. */
+export async function runLoop(activation: Activation, world: LoopWorld): Promise<LoopEnd> {
+  const loop = openLoop(activation, world);
+  await settleInterruptedTurn(loop);
+  let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended };
+  for (;;) {
+    const end = await endAtBoundary(loop, turn);
+    if (end !== undefined) return end;
+    turn = await takeTurn(loop);
+    if (turn.parked !== undefined) return turn.parked;
+  }
+}
+
+/** @throws HarnError `plain` for options that cannot be, before the first model call */
+function openLoop(activation: Activation, world: LoopWorld): Loop {
+  const given = (activation.config.options ?? {}) as JsonObject; // the loop's own config, decoded next
+  const options = decodeLoopOptions(given);
+  const live = (activation.live as LoopLive | undefined) ?? NOTHING_LIVE; // made by the adapter that made this runner
+  const target = resolveModel({ provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) }, world.env);
+  const hasNativeTools = world.models.hasNativeTools(target.provider, target.model);
+  const frame = requestFrame(target, hasNativeTools, text(activation.config.system), live.tools, options);
+  const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
+  const loop: Loop = {
+    activation,
+    world,
+    options,
+    live,
+    frame,
+    dispatcher: {
+      tools: new Map(live.tools.map((tool): [string, Tool] => [tool.name, tool])),
+      options,
+      callbacks: live.callbacks,
+      guard: new RepeatGuard(options.loopDetect),
+      clock: world.clock,
+      signal: activation.signal,
+      sessionId: activation.sessionId,
+      record: (record) => recordStep(loop, record),
+      emit: (event) => emitEvent(loop, event),
+    },
+    progress: { transcript, counters, openTurn: undefined },
+    turnsTaken: 0,
+    turnLimit: options.maxIterations,
+    data: null,
+    fallbackTurns: 0,
+  };
+  withoutRefusedReminder(loop);
+  return loop;
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The resume put its reminder in without knowing the options; here they are known. */
+function withoutRefusedReminder(loop: Loop): void {
+  const { enabled, excluded } = loop.options.reminders;
+  if (enabled && !excluded.has(RESUME_CONTINUITY)) return;
+  const refused = pendingReminders(loop.progress.transcript).filter((reminder) => reminder.dedupe_key === RESUME_CONTINUITY);
+  if (refused.length === 0) return;
+  recordStep(loop, { t: 'edit', at: 0, removed: 0, inserted: [], dropped_reminders: refused.map((reminder) => reminder.id) });
+}
+
+/** Calls that a crash cut off: a tool declared idempotent runs again, and its result replaces the unknown outcome (4.9). */
+async function settleInterruptedTurn(loop: Loop): Promise<void> {
+  const { interrupted } = loop.progress.counters;
+  if (interrupted === undefined) return;
+  const again = interrupted.calls.filter((call) => loop.dispatcher.tools.get(call.name)?.idempotent === true);
+  const texts = new Map<number, string>();
+  for (const call of again) {
+    const tool = loop.dispatcher.tools.get(call.name) as Tool; // filtered above
+    const settled = await runTool(loop.dispatcher, tool, call);
+    texts.set(call.pos, settled.text);
+  }
+  replaceUnknownOutcomes(loop, interrupted, texts);
+}
+
+function replaceUnknownOutcomes(loop: Loop, interrupted: InterruptedTurn, texts: ReadonlyMap<number, string>): void {
+  const { messages } = loop.progress.transcript;
+  const answerIndex = messages.findLastIndex((message) => message.role === 'assistant');
+  if (interrupted.texts !== undefined) {
+    const results = interrupted.texts.map((result, pos) => ({ ...result, text: texts.get(pos) ?? result.text }));
+    recordStep(loop, { t: 'edit', at: answerIndex + 1, removed: 1, inserted: [textResultsMessage(results)] });
+    return;
+  }
+  for (const call of interrupted.calls) {
+    const replacement = texts.get(call.pos) ?? unknownOutcome(call.name);
+    recordStep(loop, { t: 'edit', at: answerIndex + 1 + call.pos, removed: 1, inserted: [toolMessage(call, replacement)] });
+  }
+}
+
+/** The order of 3.4 and 3.7: closed, natural ends, suspend flag, budgets, nudges, iterations. */
+async function endAtBoundary(loop: Loop, turn: TurnOutcome): Promise<LoopEnd | undefined> {
+  const { activation } = loop;
+  activation.signal.throwIfAborted();
+  if (turn.end !== undefined) return endLoop(loop, turn.end);
+  const asked = activation.atBoundary(turn.boundary);
+  const parked = asked !== undefined ? await park(loop, asked) : turn.park !== undefined ? await parkByItself(loop, turn.park) : undefined;
+  if (parked !== undefined) return parked;
+  const end = spentBudget(loop) ?? turn.lateEnd ?? spentIterations(loop);
+  return end === undefined ? undefined : endLoop(loop, end);
+}
+
+function spentBudget({ options, progress: { counters } }: Loop): EndFacts | undefined {
+  const { tokenBudget, totalBudgetUsd } = options;
+  if (tokenBudget !== undefined && counters.input_tokens + counters.output_tokens >= tokenBudget) {
+    return { status: 'budget_exhausted', stop_reason: 'token_budget' };
+  }
+  if (totalBudgetUsd !== undefined && counters.cost_usd >= totalBudgetUsd) {
+    return { status: 'budget_exhausted', stop_reason: 'total_budget_usd' };
+  }
+  return undefined;
+}
+
+function spentIterations(loop: Loop): EndFacts | undefined {
+  return loop.turnsTaken < loop.turnLimit ? undefined : { status: 'budget_exhausted', stop_reason: 'max_iterations' };
+}
+
+function endLoop(loop: Loop, end: EndFacts): LoopEnd {
+  emitTerminalEvent(loop, end);
+  const { progress, options, frame } = loop;
+  const transcript = { ...progress.transcript, state: 'done' as const };
+  const { ended: _, ...counters } = progress.counters;
+  const result = buildLoopResult(end, transcript, counters, {
+    format: frame.format,
+    sentinel: effectiveSentinel(options, frame.format),
+    data: loop.data ?? lastData(loop),
+  });
+  return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };
+}
+
+/** After a recovery no turn of this activation has parsed the answer that ended the loop. */
+function lastData({ options, progress }: Loop): Json {
+  if (readShapeWish(options.model, 0) === undefined) return null;
+  const last = lastOfRole(progress.transcript.messages, 'assistant');
+  return last === undefined ? null : (extractJson(messageText(last))?.value ?? null);
+}
+
+const EXCERPT = 240;
+
+function emitTerminalEvent(loop: Loop, end: EndFacts): void {
+  const { progress, options } = loop;
+  if (end.status === 'budget_exhausted') emitEvent(loop, { type: 'budget_exhausted', max_iterations: loop.turnLimit });
+  if (end.status !== 'stuck') return;
+  const last = lastOfRole(progress.transcript.messages, 'assistant');
+  emitEvent(loop, {
+    type: 'loop_stuck',
+    max_nudges: options.maxNudges,
+    last_iteration: progress.counters.iterations_completed - 1,
+    tail_excerpt: last === undefined ? '' : messageText(last).slice(-EXCERPT),
+  });
+}

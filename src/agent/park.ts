@@ -1,0 +1,88 @@
+import { errorText, hasCode } from '../base/harn-error.ts';
+import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
+import { suspendedKey } from './apply-resume.ts';
+import { emitEvent, type Loop, recordStep } from './loop-context.ts';
+import { feedbackMessage, type LoopProgress } from './loop-record.ts';
+import { buildParkedResult } from './loop-result.ts';
+import { writeLoopState } from './loop-state.ts';
+import { injectReminder } from './reminder.ts';
+import { AWAIT_RESUMPTION, parkAudit } from './self-park.ts';
+
+/** How a loop hands itself over to be parked (spec/agents.md 5.3, 7.2), whoever asked for it. */
+
+/**
+ * Steps 8 to 12 of 5.3 through the activation. A park that cannot be written leaves the worker running: whoever
+ * asked has heard of it from lifecycle.
+ */
+export async function park(loop: Loop, request: ParkRequest): Promise<LoopEnd | undefined> {
+  try {
+    return await commitPark(loop, request, loop.progress);
+  } catch (error) {
+    if (isNotOurs(loop, error)) throw error;
+    return undefined;
+  }
+}
+
+/** A request of the loop itself passes the hooks first; a refusal goes to the model as feedback (7.2, 7.3). */
+export async function parkByItself(loop: Loop, request: ParkRequest): Promise<LoopEnd | undefined> {
+  const verdict = await loop.activation.approveSelfPark(request);
+  if (verdict.decision === 'deny') {
+    tellModel(loop, `suspend denied: ${verdict.reason}`);
+    return undefined;
+  }
+  try {
+    await loop.activation.prepareConditions(request);
+    emitParkAudit(loop, { ...request, reason: verdict.reason }, undefined);
+    return await commitPark(loop, { ...request, reason: verdict.reason }, loop.progress);
+  } catch (error) {
+    if (isNotOurs(loop, error)) throw error;
+    tellModel(loop, errorText(error));
+    return undefined;
+  }
+}
+
+/** Errors that end the loop whatever it was doing: closed, or fenced by a newer owner (5.14). */
+export function isNotOurs(loop: Loop, error: unknown): boolean {
+  return loop.activation.signal.aborted || hasCode(error, 'HARN-SUS-006');
+}
+
+export function emitParkAudit(loop: Loop, request: ParkRequest, toolCallId: string | undefined): void {
+  emitEvent(loop, {
+    type: 'tool_call_audit',
+    tool_call_id: toolCallId ?? null,
+    tool_name: AWAIT_RESUMPTION,
+    audit: parkAudit({
+      status: 'suspended',
+      reason: request.reason,
+      workerId: loop.activation.workerId,
+      conditions: request.conditions,
+    }),
+  });
+}
+
+function tellModel(loop: Loop, content: string): void {
+  const feedback = { kind: AWAIT_RESUMPTION, content };
+  recordStep(loop, { t: 'in', added: [feedbackMessage(feedback)] });
+  emitEvent(loop, { type: 'feedback_injected', ...feedback });
+}
+
+/** Hands the state over to be saved. The reminder tells whoever looks at the parked transcript why it ends here. */
+export async function commitPark(loop: Loop, request: ParkRequest, progress: LoopProgress): Promise<LoopEnd> {
+  const { activation, options } = loop;
+  const marked = options.reminders.enabled
+    ? injectReminder(progress.transcript, {
+        body: `Worker suspended before the next turn: ${request.reason === '' ? 'unspecified' : request.reason}`,
+        dedupe_key: suspendedKey(activation.workerId),
+        ttl_turns: 1,
+        source: 'stdlib_provider',
+      }).transcript
+    : progress.transcript;
+  const state = writeLoopState({ transcript: { ...marked, state: 'paused' }, counters: progress.counters });
+  const completed = progress.counters.iterations_completed;
+  const owned = request.resumeBy === undefined ? { ...request, resumeBy: loop.live.callbacks.resumeBy } : request;
+  const suspension = await activation.park(owned, state, {
+    iterationsCompleted: completed,
+    turn: completed === 0 ? undefined : completed - 1,
+  });
+  return { kind: 'parked', suspension, result: buildParkedResult(suspension, activation.sessionId) };
+}

@@ -1,0 +1,90 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import { isJsonObject } from '../base/json.ts';
+import { llmError } from './llm-errors.ts';
+import type { CallUsage } from './loop-state.ts';
+import { type CallPolicy, callModel, type ModelWorld } from './model-call.ts';
+import { costUsd } from './pricing.ts';
+import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.ts';
+import { readStructured, retryMessages } from './structured-output.ts';
+
+/** What the caller wants of the answer's shape (spec/agents.md 1.2, 1.5). */
+export interface ShapeWish {
+  /** Undefined accepts any JSON. */
+  readonly schema: JsonObject | undefined;
+  readonly validation: 'off' | 'warn' | 'error';
+  readonly retries: number;
+  readonly nudge: string | boolean | undefined;
+}
+
+export interface ShapedAnswer {
+  readonly answer: ModelAnswer;
+  /** Parsed JSON; null when none was asked for or found. */
+  readonly data: Json;
+  /** Over all attempts. */
+  readonly usage: CallUsage;
+  readonly isExtracted: boolean;
+}
+
+/** Undefined when the options ask for plain text. */
+export function readShapeWish(options: JsonObject, defaultRetries: number): ShapeWish | undefined {
+  const format = options.output_format;
+  const kind = isJsonObject(format) ? format.kind : format;
+  const schema = [options.schema, options.json_schema, options.output_schema, isJsonObject(format) ? format.schema : undefined].find(
+    isJsonObject,
+  );
+  const isJson = kind === 'json_schema' || kind === 'json_object' || kind === 'json' || options.response_format === 'json';
+  if (schema === undefined && !isJson) return undefined;
+  const { output_validation: validation, schema_retries: retries, schema_retry_nudge: nudge } = options;
+  return {
+    schema,
+    validation: validation === 'warn' || validation === 'error' ? validation : 'off',
+    retries: typeof retries === 'number' ? retries : defaultRetries,
+    nudge: typeof nudge === 'string' || typeof nudge === 'boolean' ? nudge : undefined,
+  };
+}
+
+/**
+ * A model call whose answer must have a shape. A retry is a new request with one corrective message; the wrong
+ * answer is forgotten. Answers that use tools are not checked: they are not the final word.
+ *
+ * @throws HarnError `llm` (schema_validation) when `validation` is `error` and every attempt failed
+ */
+export async function callShaped(
+  world: ModelWorld,
+  request: ModelRequest,
+  policy: CallPolicy,
+  wish: ShapeWish | undefined,
+  signal: AbortSignal,
+  onEvent?: (event: ModelEvent) => void,
+): Promise<ShapedAnswer> {
+  let messages = request.messages;
+  let usage: CallUsage = { input_tokens: 0, output_tokens: 0, cost_usd: 0, calls: 0 };
+  for (let attempt = 0; ; attempt++) {
+    const answer = await callModel(world, { ...request, messages }, policy, signal, onEvent);
+    usage = addUsage(usage, answer);
+    if (wish === undefined || answer.toolCalls.length > 0) return { answer, data: null, usage, isExtracted: false };
+    const outcome = readStructured(answer.text, wish.schema);
+    if (outcome.kind === 'valid') return { answer, data: outcome.data, usage, isExtracted: outcome.isExtracted };
+    if (wish.validation !== 'error') return { answer, data: outcome.kind === 'invalid' ? outcome.data : null, usage, isExtracted: false };
+    if (attempt >= wish.retries) throw shapeError(request, outcome.faults);
+    messages = retryMessages(request.messages, outcome.faults, wish.nudge);
+  }
+}
+
+function shapeError({ provider, model }: ModelRequest, faults: readonly string[]): Error {
+  return llmError({
+    category: 'schema_validation',
+    message: `the answer does not match the schema: ${faults.join('; ')}`,
+    provider,
+    model,
+  });
+}
+
+export function addUsage(usage: CallUsage, answer: ModelAnswer): CallUsage {
+  return {
+    input_tokens: usage.input_tokens + answer.usage.input_tokens,
+    output_tokens: usage.output_tokens + answer.usage.output_tokens,
+    cost_usd: usage.cost_usd + costUsd(answer.model, answer.usage),
+    calls: usage.calls + 1,
+  };
+}

@@ -1,0 +1,426 @@
+import { errorText } from '../base/harn-error.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
+import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
+import { type Judgement, judgeTurn } from './judge-turn.ts';
+import { emitEvent, type Loop, recordStep } from './loop-context.ts';
+import type { LoopControlAnswer, PostTurnAnswer } from './loop-live.ts';
+import { applyRecord, feedbackMessage, type TurnRecord } from './loop-record.ts';
+import { buildRequest, rewrittenMessages } from './loop-request.ts';
+import type { EndFacts } from './loop-result.ts';
+import { type AddedMessage, type CallResult, type CallUsage, type Feedback, withNames } from './loop-state.ts';
+import { assistantMessage, type Message, type ToolCall, userMessage } from './message.ts';
+import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
+import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
+import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.ts';
+import { dropUnpreserved, pendingReminders, type Reminder } from './reminder.ts';
+import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArguments, refusedResults } from './self-park.ts';
+import { addUsage, callShaped, readShapeWish } from './structured-call.ts';
+import { parseTextResponse, visibleText } from './text-tools.ts';
+import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
+import type { NewEvent } from './transcript.ts';
+
+/** What a turn leaves for its boundary. */
+export interface TurnOutcome {
+  readonly boundary: 'B0' | 'B1' | 'B3';
+  /** Ends that beat a suspend request (3.7, rows 2 to 4). */
+  readonly end?: EndFacts | undefined;
+  /** Ends that do not (row 8). */
+  readonly lateEnd?: EndFacts | undefined;
+  /** A handler or callback asked to park (7.2). */
+  readonly park?: ParkRequest | undefined;
+  /** The turn parked itself (7.3). */
+  readonly parked?: LoopEnd | undefined;
+}
+
+/** One turn of the loop, steps 2 to 14 of spec/agents.md 3.5; what comes at the boundary is in loop.ts. */
+export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
+  const startedMs = loop.world.clock.monotonicMs();
+  receiveHostMessages(loop);
+  await compactWhenLarge(loop);
+  await runHook(loop, 'pre_agent_turn');
+  openTurn(loop);
+  injectFeedback(loop);
+  const reminders = pendingReminders(loop.progress.transcript);
+  const asked = await askModel(loop, reminders);
+  if ('fault' in asked) return { boundary: 'B1', end: { status: 'provider_error', stop_reason: 'provider_error', error: asked.fault } };
+  const turn: Turn = {
+    index: loop.progress.counters.iterations_completed,
+    startedMs,
+    renderedReminders: reminders.map((reminder) => reminder.id),
+    usage: asked.usage,
+    ...readAnswer(loop, asked.answer),
+  };
+  const awaiting = loop.options.awaitResumption ? turn.calls.findIndex((call) => isLifecycleCall(loop, call)) : -1;
+  return awaiting >= 0 ? parkTurn(loop, turn, awaiting) : workTurn(loop, turn);
+}
+
+/** What the model answered, read. */
+interface Turn extends ReadAnswer {
+  /** Zero-based, over the life of the worker. */
+  readonly index: number;
+  readonly startedMs: number;
+  readonly renderedReminders: readonly string[];
+  readonly usage: CallUsage;
+}
+
+interface ReadAnswer {
+  readonly message: Message;
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** Calls were parsed out of the text, and their results go back as text. */
+  readonly isTextGrammar: boolean;
+  readonly done: string | undefined;
+  readonly errors: readonly string[];
+  readonly violations: readonly string[];
+}
+
+// Steps 2 to 7: what is there before the model is asked.
+
+function receiveHostMessages(loop: Loop): void {
+  const added = loop.live.inbox.takeHostMessages().map((text): AddedMessage => ({ kind: 'host_input', message: userMessage(text) }));
+  if (added.length > 0) recordStep(loop, { t: 'in', added });
+}
+
+async function compactWhenLarge(loop: Loop): Promise<void> {
+  const { compaction } = loop.options;
+  const { messages } = loop.progress.transcript;
+  if (!needsCompaction(messages, compaction, loop.frame.target.model)) return;
+  const keepLast = compaction.strategy === 'summarize_all' ? 0 : compaction.keepLast;
+  const range = removableRange(messages, compaction.keepFirst, keepLast);
+  if (range === undefined) return;
+  const removed = messages.slice(range.at, range.at + range.removed);
+  const summary = await loop.live.callbacks.compact?.(removed);
+  const plan = compactionPlan(messages, {
+    keepFirst: compaction.keepFirst,
+    keepLast,
+    mode: 'automatic',
+    strategy: compaction.strategy,
+    summary,
+  });
+  if (plan === undefined) return;
+  const kept = pendingReminders(dropUnpreserved(loop.progress.transcript)).map((reminder) => reminder.id);
+  const dropped = pendingReminders(loop.progress.transcript).map((reminder) => reminder.id);
+  recordStep(loop, {
+    t: 'edit',
+    at: plan.at,
+    removed: plan.removed,
+    inserted: plan.inserted,
+    summary: plan.summary,
+    event: plan.event,
+    dropped_reminders: dropped.filter((id) => !kept.includes(id)),
+  });
+  emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
+}
+
+/** Messages that a hook returned go in before the call, like any other. */
+async function runHook(loop: Loop, event: string): Promise<void> {
+  const payload = { session_id: loop.activation.sessionId, iteration: loop.progress.counters.iterations_completed };
+  const answer = await loop.live.callbacks.hook?.(event, payload);
+  if (answer?.messages !== undefined && answer.messages.length > 0) recordStep(loop, { t: 'in', added: answer.messages });
+}
+
+function openTurn(loop: Loop): void {
+  loop.turnsTaken++;
+  emitEvent(loop, { type: 'turn_start', iteration: loop.progress.counters.iterations_completed });
+}
+
+function injectFeedback(loop: Loop): void {
+  const queued = loop.progress.counters.pending_feedback;
+  const arrived = loop.live.inbox.takeFeedback();
+  if (queued.length === 0 && arrived.length === 0) return;
+  const added = arrived.map(feedbackMessage);
+  recordStep(loop, {
+    t: 'in',
+    ...(queued.length === 0 ? {} : { drained: queued.length }),
+    ...(added.length === 0 ? {} : { added }),
+  });
+  for (const { kind, content } of [...queued, ...arrived]) emitEvent(loop, { type: 'feedback_injected', kind, content });
+}
+
+// Steps 8 and 9: the model's answer.
+
+type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { readonly fault: JsonObject };
+
+async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
+  const { activation, world, options, live } = loop;
+  const patched = { ...options.model, ...loop.progress.counters.option_patches };
+  const request = await visibleRequest(loop, buildRequest(loop.frame, loop.progress.transcript.messages, reminders, patched));
+  const policy: CallPolicy = {
+    retries: options.llmRetries,
+    backoffMs: options.llmBackoffMs,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  };
+  const wish = readShapeWish(patched, options.schemaRetries);
+  const shaped = () => callShaped(world, request, policy, wish, activation.signal, (event) => emitChunk(loop, event));
+  const { llmCaller } = live.callbacks;
+  if (llmCaller === undefined) {
+    const { answer, data, usage } = await shaped();
+    loop.data = data;
+    return { answer, usage };
+  }
+  const answer = await llmCaller(request, async () => (await shaped()).answer);
+  if ('providerError' in answer) return { fault: answer.providerError };
+  return { answer, usage: addUsage({ input_tokens: 0, output_tokens: 0, cost_usd: 0, calls: 0 }, answer) };
+}
+
+/** A callback may show the model other messages for this one call; what is persisted stays. */
+async function visibleRequest(loop: Loop, request: ModelRequest): Promise<ModelRequest> {
+  const { context } = loop.live.callbacks;
+  return context === undefined ? request : { ...request, messages: rewrittenMessages(await context(request.messages)) };
+}
+
+function emitChunk(loop: Loop, event: ModelEvent): void {
+  switch (event.type) {
+    case 'text':
+      return emitEvent(loop, { type: 'agent_message_chunk', content: event.text });
+    case 'thought':
+      return emitEvent(loop, { type: 'agent_thought_chunk', content: event.text });
+    default:
+      return undefined;
+  }
+}
+
+/** Calls come structured or, under the text grammar, in the text; a native model that writes text is a matter of options. */
+function readAnswer(loop: Loop, answer: ModelAnswer): ReadAnswer {
+  const { text, toolCalls } = answer;
+  const plain = { text, done: undefined, errors: [], violations: [] };
+  if (toolCalls.length > 0) return { ...plain, message: answerMessage(answer, toolCalls), calls: toolCalls, isTextGrammar: false };
+  const isText = loop.frame.format === 'text';
+  if (!isText && !mayFallBack(loop, text)) return { ...plain, message: answerMessage(answer, []), calls: [], isTextGrammar: false };
+  const { calls, errors, violations, done } = parseTextResponse(text, loop.frame.toolNames);
+  if (isText) return { text, message: answerMessage(answer, []), calls, isTextGrammar: true, done, errors, violations };
+  loop.fallbackTurns++;
+  return { ...plain, message: answerMessage(answer, calls), calls, isTextGrammar: false, errors };
+}
+
+function mayFallBack({ options, fallbackTurns }: Loop, text: string): boolean {
+  const { nativeToolFallback } = options;
+  if (!text.includes('<tool_call>') || nativeToolFallback === 'reject') return false;
+  return nativeToolFallback === 'allow' || fallbackTurns === 0;
+}
+
+/** Signed reasoning has to go back with its message; other reasoning is not kept (1.3). */
+function answerMessage(answer: ModelAnswer, calls: readonly ToolCall[]): Message {
+  const { text, thinking, thinkingSignature: signature, provider, model } = answer;
+  if (thinking === undefined || signature === undefined) return assistantMessage(text, calls);
+  const reasoning = { type: 'reasoning' as const, text: thinking, signature, provider, model };
+  const content = text === '' ? [reasoning] : [reasoning, { type: 'text' as const, text }];
+  return { ...assistantMessage('', calls), content };
+}
+
+// Steps 10 and 7.3: a turn that parks the loop.
+
+/** A registered tool of the same name is an ordinary tool (7.3). */
+function isLifecycleCall(loop: Loop, call: ToolCall): boolean {
+  return call.name === AWAIT_RESUMPTION && !loop.dispatcher.tools.has(AWAIT_RESUMPTION);
+}
+
+async function parkTurn(loop: Loop, turn: Turn, awaiting: number): Promise<TurnOutcome> {
+  const { activation } = loop;
+  const call = turn.calls[awaiting] as ToolCall; // found by the caller
+  const args = readAwaitArguments(call.arguments, loop.world.parseConditions);
+  if (args.kind === 'invalid') return refuseParkTurn(loop, turn, awaiting, args.error.message, invalidAwaitFeedback(args.error));
+  const request: ParkRequest = { reason: args.reason, initiator: 'self', conditions: args.conditions };
+  try {
+    await activation.prepareConditions(request);
+  } catch (error) {
+    if (isNotOurs(loop, error)) throw error;
+    return refuseParkTurn(loop, turn, awaiting, errorText(error), errorText(error));
+  }
+  const verdict = await activation.approveSelfPark(request);
+  if (verdict.decision === 'deny') {
+    const text = `suspend denied: ${verdict.reason}`;
+    return refuseParkTurn(loop, turn, awaiting, text, text);
+  }
+  return commitParkTurn(loop, turn, awaiting, { ...request, reason: verdict.reason });
+}
+
+/** The snapshot is the record of this turn (4.9); only a park that fails leaves one in the journal. */
+async function commitParkTurn(loop: Loop, turn: Turn, awaiting: number, request: ParkRequest): Promise<TurnOutcome> {
+  const results = parkedResults(turn.calls, awaiting, request.reason);
+  emitParkAudit(loop, request, turn.calls[awaiting]?.id);
+  const info = turnInfo(loop, turn, results);
+  emitEvent(loop, { type: 'turn_end', iteration: turn.index, turn_info: info });
+  emitIterationEnd(loop, turn, { ...info, dispatch_skipped: true, skip_reason: 'awaiting_resumption' });
+  const settled = applyRecord(loop.progress, turnRecord(loop, turn, { results }));
+  try {
+    return { boundary: 'B1', parked: await commitPark(loop, request, settled) };
+  } catch (error) {
+    if (isNotOurs(loop, error)) throw error;
+    recordRefusal(loop, turn, awaiting, errorText(error), errorText(error));
+    return { boundary: 'B3' };
+  }
+}
+
+function refuseParkTurn(loop: Loop, turn: Turn, awaiting: number, text: string, content: string): TurnOutcome {
+  const results = recordRefusal(loop, turn, awaiting, text, content);
+  const info = turnInfo(loop, turn, results);
+  emitEvent(loop, { type: 'turn_end', iteration: turn.index, turn_info: info });
+  emitIterationEnd(loop, turn, { ...info, dispatch_skipped: true, skip_reason: 'invalid_agent_await_resumption' });
+  return { boundary: 'B3' };
+}
+
+function recordRefusal(loop: Loop, turn: Turn, awaiting: number, text: string, content: string): CallResult[] {
+  const results = refusedResults(turn.calls, awaiting, text);
+  recordStep(loop, turnRecord(loop, turn, { results, feedback: [{ kind: AWAIT_RESUMPTION, content }] }));
+  return results;
+}
+
+// Steps 11 to 14: an ordinary turn.
+
+async function workTurn(loop: Loop, turn: Turn): Promise<TurnOutcome> {
+  const dispatched = await dispatch(loop, turn);
+  const info = turnInfo(loop, turn, dispatched.results);
+  const postTurn = (await loop.live.callbacks.postTurn?.(info)) ?? {};
+  const control = await askControl(loop, info);
+  await runPostHooks(loop, info);
+  const judged = await withVerification(loop, judge(loop, turn, dispatched, postTurn, control), info);
+  settleTurn(loop, turn, dispatched, judged, postTurn);
+  emitEvent(loop, { type: 'turn_end', iteration: turn.index, turn_info: info });
+  emitIterationEnd(loop, turn, info);
+  loop.activation.progressed(loop.progress.counters.iterations_completed);
+  extendBudget(loop, dispatched.results, control);
+  return {
+    boundary: judged.feedback.length > 0 ? 'B3' : 'B1',
+    end: judged.end,
+    lateEnd: judged.lateEnd,
+    park: postTurn.park ?? dispatched.park,
+  };
+}
+
+async function dispatch(loop: Loop, turn: Turn): Promise<Dispatched> {
+  const { granted_permissions: granted } = loop.progress.counters;
+  if (turn.calls.length === 0) return { results: [], events: [], granted, park: undefined };
+  recordStep(loop, {
+    t: 'answer',
+    turn: turn.index,
+    message: turn.message,
+    usage: turn.usage,
+    ...(turn.isTextGrammar ? { text_calls: turn.calls.map((call) => call.name) } : {}),
+  });
+  return dispatchCalls(loop.dispatcher, turn.calls, granted);
+}
+
+async function askControl(loop: Loop, info: JsonObject): Promise<LoopControlAnswer> {
+  const control = await loop.live.callbacks.loopControl?.(info);
+  if (control === undefined) return { decision: 'continue' };
+  emitEvent(loop, {
+    type: 'loop_control_decision',
+    decision: control.decision,
+    ...(control.reason === undefined ? {} : { reason: control.reason }),
+  });
+  return control;
+}
+
+async function runPostHooks(loop: Loop, info: JsonObject): Promise<void> {
+  await loop.live.callbacks.hook?.('post_agent_turn', info);
+  await loop.live.callbacks.hook?.('post_turn', info);
+}
+
+function judge(loop: Loop, turn: Turn, dispatched: Dispatched, postTurn: PostTurnAnswer, control: LoopControlAnswer): Judgement {
+  return judgeTurn(
+    {
+      text: turn.text,
+      format: loop.frame.format,
+      hasTools: loop.live.tools.length > 0,
+      results: dispatched.results,
+      done: turn.done,
+      errors: turn.errors,
+      violations: turn.violations,
+      postTurn,
+      control,
+      counters: loop.progress.counters,
+    },
+    loop.options,
+  );
+}
+
+/** `verify_completion` may veto a natural end; the model then hears why. */
+async function withVerification(loop: Loop, judged: Judgement, info: JsonObject): Promise<Judgement> {
+  const isNatural = judged.end?.stop_reason === 'natural' || judged.end?.stop_reason === 'sentinel';
+  const objection = isNatural ? await loop.live.callbacks.verifyCompletion?.(info) : undefined;
+  if (objection === undefined) return judged;
+  return { ...judged, end: undefined, feedback: [...judged.feedback, { kind: 'verify_completion', content: objection }] };
+}
+
+function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judgement, postTurn: PostTurnAnswer): void {
+  const record = turnRecord(loop, turn, {
+    feedback: judged.feedback,
+    events: dispatched.events,
+    consecutiveTextOnly: judged.consecutiveTextOnly,
+  });
+  const { counters } = loop.progress;
+  recordStep(loop, {
+    ...record,
+    ...(postTurn.patches === undefined ? {} : { option_patches: { ...counters.option_patches, ...postTurn.patches } }),
+    ...(dispatched.granted === counters.granted_permissions ? {} : { granted_permissions: dispatched.granted }),
+    ...(judged.end === undefined ? {} : { end: judged.end }),
+  });
+}
+
+interface TurnRecordParts {
+  readonly results?: readonly CallResult[];
+  readonly feedback?: readonly Feedback[];
+  readonly events?: readonly NewEvent[];
+  readonly consecutiveTextOnly?: number;
+}
+
+/** Each text once: the message is here only when no `answer` record holds it (4.9). */
+function turnRecord(loop: Loop, turn: Turn, { results, feedback = [], events = [], consecutiveTextOnly = 0 }: TurnRecordParts): TurnRecord {
+  const isAnswered = loop.progress.openTurn !== undefined;
+  return {
+    t: 'turn',
+    turn: turn.index,
+    ...(isAnswered
+      ? {}
+      : {
+          message: turn.message,
+          usage: turn.usage,
+          ...(turn.isTextGrammar && turn.calls.length > 0 ? { text_calls: turn.calls.map((call) => call.name) } : {}),
+        }),
+    ...(results === undefined ? {} : { results }),
+    ...(feedback.length === 0 ? {} : { feedback }),
+    ...(events.length === 0 ? {} : { events }),
+    duration_ms: Math.round(loop.world.clock.monotonicMs() - turn.startedMs),
+    consecutive_text_only: consecutiveTextOnly,
+    ...(turn.renderedReminders.length === 0 ? {} : { rendered_reminders: turn.renderedReminders }),
+  };
+}
+
+/** The argument of callbacks and of `turn_end` (3.6). */
+function turnInfo(loop: Loop, turn: Turn, results: readonly CallResult[]): JsonObject {
+  const { counters } = loop.progress;
+  const successful = results.flatMap((result) => (result.status === 'ok' ? [result.name] : []));
+  const used = results.filter((result) => result.status === 'ok' || result.status === 'error' || result.status === 'rejected');
+  return {
+    session_id: loop.activation.sessionId,
+    iteration: turn.index,
+    has_tool_calls: turn.calls.length > 0,
+    tool_count: turn.calls.length,
+    tool_names: turn.calls.map((call) => call.name),
+    tool_results: results.map(({ name, status }) => ({ tool_name: name, status, rejected: status === 'rejected' })),
+    successful_tool_names: successful,
+    session_successful_tools: withNames(counters.successful_tools, successful),
+    session_tools_used: withNames(
+      counters.tools_used,
+      used.map((result) => result.name),
+    ),
+    visible_text: visibleText(turn.text),
+    consecutive_text_only: turn.calls.length > 0 ? 0 : counters.consecutive_text_only + 1,
+  };
+}
+
+function emitIterationEnd(loop: Loop, turn: Turn, info: JsonObject): void {
+  emitEvent(loop, { type: 'iteration_end', iteration: turn.index, iteration_info: info });
+}
+
+/** `loop_control` may give further turns, and an adaptive budget grows while tools succeed. */
+function extendBudget(loop: Loop, results: readonly CallResult[], control: LoopControlAnswer): void {
+  if (control.decision === 'extend') loop.turnLimit += control.turns ?? 1;
+  const { iterationBudget } = loop.options;
+  if (iterationBudget === undefined || loop.turnsTaken < loop.turnLimit) return;
+  if (results.some((result) => result.status === 'ok')) {
+    loop.turnLimit = Math.max(loop.turnLimit, Math.min(iterationBudget.max, loop.turnLimit + iterationBudget.extendBy));
+  }
+}

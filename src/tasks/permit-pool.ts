@@ -73,8 +73,8 @@ export class PermitPool {
         ? () => {}
         : this.#clock.timer(timeoutMs, () => {
             this.#counts.timedOut++;
-            leave();
             wake(undefined);
+            leave();
           });
     const waiting: Waiting = {
       units,

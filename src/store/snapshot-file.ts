@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { errorText } from '../base/harn-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Files, Platform } from '../platform/platform.ts';
+import { type Disk, writeAtomic } from './atomic-file.ts';
+import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
+import { SNAPSHOT_MIGRATIONS, SNAPSHOT_VERSION } from './snapshot-migrations.ts';
+import { FIRST_KEYS, LAST_KEYS, snapshotSchema, type WorkerSnapshot } from './snapshot-schema.ts';
+
+/**
+ * Reading and writing snapshot files (spec/agents.md 4.7).
+ *
+ * The text is two-space JSON. JSON escapes line breaks inside strings, so a line that starts with exactly two
+ * spaces and a quote can only be a top-level key. Two things rest on that: a listing cuts the file after the last
+ * whole key of its first kilobytes, and the checksum, which is over the document without its own key, is checked by
+ * cutting that one key out of the text instead of rendering the document again. A file that an editor reformatted
+ * is still accepted: then the parsed document is rendered and compared.
+ */
+export interface LoadedSnapshot {
+  readonly snapshot: WorkerSnapshot;
+  /** Checksum of the document as it stands in the file; names it as the base of a journal. */
+  readonly sha256: string;
+  /** Version written in the file; 0 when it has none. */
+  readonly formatVersion: number;
+}
+
+export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
+/** Deeper documents are refused: rendering them again would overflow the stack. */
+const MAX_DEPTH = 1000;
+const HEAD_BYTES = 16 * 1024;
+
+/** Renders a snapshot in the order of the file, with its checksum. */
+export function renderSnapshot(snapshot: WorkerSnapshot): { readonly text: string; readonly sha256: string } {
+  const { integrity: _, transcript = null, ...rest } = orderKeys(snapshot);
+  const head = JSON.stringify(rest, null, 2).slice(0, -2);
+  const tail = `,\n  "transcript": ${indentNested(JSON.stringify(transcript, null, 2))}\n}`;
+  const sha256 = createHash('sha256').update(head).update(tail).digest('hex');
+  return { text: `${head}${integrityKey(sha256)}${tail}\n`, sha256 };
+}
+
+/**
+ * Replaces the snapshot at `path` durably.
+ * @returns its checksum
+ */
+export function writeSnapshot(disk: Disk, path: string, snapshot: WorkerSnapshot): string {
+  const { text, sha256 } = renderSnapshot(snapshot);
+  writeAtomic(disk, path, text);
+  return sha256;
+}
+
+/**
+ * Reads a snapshot of any released format.
+ *
+ * @param target how the caller named it, for messages
+ * @throws HarnError `HARN-SUS-004`; `data.detail.reason` says missing, size, malformed, version or integrity
+ */
+export function readSnapshot(platform: Pick<Platform, 'files' | 'env'>, path: string, target = path): LoadedSnapshot {
+  const facts = { target, path };
+  assertSize(platform, path, facts);
+  const text = readFile(platform.files, path, facts);
+  return decodeSnapshot(text, facts);
+}
+
+/** Decodes the text of a snapshot file; see `readSnapshot`. */
+export function decodeSnapshot(text: string, facts: SnapshotErrorFacts): LoadedSnapshot {
+  const document = parseDocument(text, facts);
+  const formatVersion = readVersion(document, facts);
+  assertDepth(document, facts);
+  const sha256 = checkIntegrity(text, document, formatVersion, facts);
+  return { snapshot: decodeDocument(migrate(document, formatVersion), facts), sha256, formatVersion };
+}
+
+/**
+ * Checks a document that is at the current format, such as the head in a journal.
+ * @throws HarnError `HARN-SUS-004` with reason `malformed` and the path of the field
+ */
+export function decodeDocument(document: JsonObject, facts: SnapshotErrorFacts): WorkerSnapshot {
+  const outcome = snapshotSchema.safeParse(document);
+  if (outcome.success) return outcome.data;
+  const issue = outcome.error.issues[0];
+  const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');
+  throw malformed(`field \`${field}\`: ${issue?.message ?? 'invalid'}`, facts, { field });
+}
+
+/**
+ * Reads the first keys of a snapshot without its transcript, for listings.
+ *
+ * @returns at least the keys asked for that exist; not checked against the schema or the checksum. Undefined when
+ *          the file is not a JSON object
+ */
+export function readSnapshotHead(files: Files, path: string, wanted: readonly string[]): JsonObject | undefined {
+  const sizeBytes = files.stat(path)?.sizeBytes;
+  if (sizeBytes === undefined) return undefined;
+  for (let length = HEAD_BYTES; length < sizeBytes; length *= 8) {
+    const head = parseHead(new TextDecoder().decode(files.readRange(path, 0, length)));
+    if (head === undefined) break;
+    if (wanted.every((key) => Object.hasOwn(head, key))) return head;
+  }
+  return parseObject(stripBom(files.readText(path)));
+}
+
+function parseHead(text: string): JsonObject | undefined {
+  const end = text.lastIndexOf(',\n  "');
+  return end < 0 ? undefined : parseObject(`${text.slice(0, end)}\n}`);
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function orderKeys(snapshot: WorkerSnapshot): Record<string, unknown> {
+  const placed = new Set<string>([...FIRST_KEYS, ...LAST_KEYS]);
+  const middle = Object.keys(snapshot).filter((key) => !placed.has(key));
+  const keys = [...FIRST_KEYS, ...middle, ...LAST_KEYS].filter((key) => snapshot[key] !== undefined);
+  return Object.fromEntries(keys.map((key) => [key, snapshot[key]]));
+}
+
+function indentNested(text: string): string {
+  return text.replaceAll('\n', '\n  ');
+}
+
+function integrityKey(sha256: string): string {
+  return `,\n  "integrity": {\n    "sha256": "${sha256}"\n  }`;
+}
+
+function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, facts: SnapshotErrorFacts): void {
+  const stat = platform.files.stat(path);
+  if (stat === undefined) throw snapshotError('missing', 'no such file', facts);
+  if (!stat.isFile) throw snapshotError('malformed', 'not a file', facts);
+  const configured = Number(platform.env.get('HARN_SNAPSHOT_MAX_BYTES') ?? Number.NaN);
+  const limit = Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_SNAPSHOT_BYTES;
+  if (stat.sizeBytes <= limit) return;
+  const cause = `the file has ${stat.sizeBytes} bytes, more than the limit of ${limit} (HARN_SNAPSHOT_MAX_BYTES)`;
+  throw snapshotError('size', cause, { ...facts, detail: { size_bytes: stat.sizeBytes, limit_bytes: limit } });
+}
+
+function readFile(files: Files, path: string, facts: SnapshotErrorFacts): string {
+  try {
+    return files.readText(path);
+  } catch (error) {
+    throw snapshotError('malformed', `cannot be read: ${errorText(error)}`, { ...facts, causedBy: error });
+  }
+}
+
+function parseDocument(text: string, facts: SnapshotErrorFacts): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(stripBom(text));
+  } catch (error) {
+    // The engine's message quotes the file, which may hold anything.
+    throw malformed('not valid JSON', { ...facts, causedBy: error });
+  }
+  if (!isJsonObject(value)) throw malformed('expected a JSON object', facts);
+  return value;
+}
+
+function readVersion(document: JsonObject, facts: SnapshotErrorFacts): number {
+  const version = document.version ?? 0;
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 0) {
+    throw malformed('field `version`: expected a whole number', facts, { field: 'version' });
+  }
+  if (version <= SNAPSHOT_VERSION) return version;
+  const writer =
+    isJsonObject(document.program) && typeof document.program.harn_version === 'string' ? document.program.harn_version : 'unknown';
+  const cause = `written by harn ${writer}, format ${version}; this harn reads up to ${SNAPSHOT_VERSION}`;
+  throw snapshotError('version', cause, { ...facts, detail: { found: version, supported: SNAPSHOT_VERSION } });
+}
+
+function migrate(document: JsonObject, from: number): JsonObject {
+  return SNAPSHOT_MIGRATIONS.slice(from).reduce((current, step) => step(current), document);
+}
+
+function checkIntegrity(text: string, document: JsonObject, formatVersion: number, facts: SnapshotErrorFacts): string {
+  const recorded = isJsonObject(document.integrity) ? document.integrity.sha256 : undefined;
+  if (recorded === undefined && formatVersion === 0) return sha256Of(renderWithoutIntegrity(document));
+  if (
+    typeof recorded === 'string' &&
+    (sha256Of(cutIntegrity(text, recorded)) === recorded || sha256Of(renderWithoutIntegrity(document)) === recorded)
+  ) {
+    return recorded;
+  }
+  throw snapshotError('integrity', recorded === undefined ? 'the checksum is missing' : 'the checksum does not match the content', facts);
+}
+
+function cutIntegrity(text: string, recorded: string): string {
+  return text.replace(integrityKey(recorded), '').replace(/\n$/, '');
+}
+
+function renderWithoutIntegrity(document: JsonObject): string {
+  const { integrity: _, ...rest } = document;
+  return JSON.stringify(rest, null, 2);
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function assertDepth(document: JsonObject, facts: SnapshotErrorFacts): void {
+  let level: Json[] = [document];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw malformed(`nested deeper than ${MAX_DEPTH} levels`, facts);
+    level = level.flatMap(containersIn);
+  }
+}
+
+function containersIn(value: Json): Json[] {
+  const members = Array.isArray(value) ? value : Object.values(value as JsonObject);
+  return members.filter((member): member is Json => typeof member === 'object' && member !== null);
+}
+
+function malformed(cause: string, facts: SnapshotErrorFacts, detail?: JsonObject): Error {
+  return snapshotError('malformed', cause, { ...facts, detail: { ...facts.detail, ...detail } });
+}
+
+function stripBom(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}

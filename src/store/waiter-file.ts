@@ -1,0 +1,88 @@
+import { dirname } from 'node:path';
+import * as z from 'zod/mini';
+import type { JsonObject } from '../base/json.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { Files } from '../platform/platform.ts';
+import { type Disk, ensureDirectory, isErrno, PRIVATE_FILE_MODE, writeAtomic } from './atomic-file.ts';
+
+/**
+ * One small record for each armed suspension, so that a host that starts again can arm thousands of parked workers
+ * without reading a snapshot. It is an index: the snapshots are the truth, and a missing or damaged file is built
+ * again from their heads.
+ */
+const waiterSchema = z.looseObject({
+  worker_id: z.string(),
+  suspension_id: z.string(),
+  snapshot_path: z.string(),
+  /** RFC 3339; null without a timeout. */
+  deadline_at: z.nullish(z.string()),
+  on_event: z.nullish(z.looseObject({ topic: z.string(), from_cursor: z.int() })),
+  trigger: z.nullish(z.custom<JsonObject>(isJsonObject)),
+});
+
+export type Waiter = z.infer<typeof waiterSchema>;
+
+export function addWaiter(files: Files, path: string, waiter: Waiter): void {
+  appendLine(files, path, waiter);
+}
+
+/** Notes that this suspension waits no longer. */
+export function removeWaiter(files: Files, path: string, workerId: string, suspensionId: string): void {
+  if (files.exists(path)) appendLine(files, path, { worker_id: workerId, suspension_id: suspensionId, gone: true });
+}
+
+/**
+ * The suspensions that still wait.
+ * @returns undefined when the file is missing or damaged and has to be built again
+ */
+export function readWaiters(files: Files, path: string): Waiter[] | undefined {
+  let text: string;
+  try {
+    text = files.readText(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  const waiting = new Map<string, Waiter>();
+  const lines = text.split('\n').filter((line) => line !== '');
+  for (const [index, line] of lines.entries()) {
+    const record = parseLine(line);
+    if (record === undefined) {
+      if (index === lines.length - 1) break;
+      return undefined;
+    }
+    if (record.gone === true) waiting.delete(String(record.suspension_id));
+    else {
+      const waiter = waiterSchema.safeParse(record);
+      if (!waiter.success) return undefined;
+      waiting.set(waiter.data.suspension_id, waiter.data);
+    }
+  }
+  return [...waiting.values()];
+}
+
+/** Replaces the file by these records alone. */
+export function rewriteWaiters(disk: Disk, path: string, waiters: readonly Waiter[]): void {
+  ensureDirectory(disk.files, dirname(path));
+  writeAtomic(disk, path, waiters.map((waiter) => `${JSON.stringify(waiter)}\n`).join(''));
+}
+
+function appendLine(files: Files, path: string, record: unknown): void {
+  ensureDirectory(files, dirname(path));
+  const handle = files.open(path, 'append', PRIVATE_FILE_MODE);
+  try {
+    handle.write(`${JSON.stringify(record)}\n`);
+    handle.sync();
+  } finally {
+    handle.close();
+  }
+}
+
+function parseLine(line: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

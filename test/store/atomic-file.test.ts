@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writeAtomic } from '../../src/store/atomic-file.ts';
+import { FaultyFiles, Killed, scratchDirectory, testPlatform } from './scratch.ts';
+
+describe('an atomic write', () => {
+  it('leaves a private file with the new content and nothing else', () => {
+    const directory = scratchDirectory();
+    const path = join(directory, 'file.json');
+    writeFileSync(path, 'old');
+    writeAtomic(testPlatform(), path, 'new');
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(directory)).toEqual(['file.json']);
+  });
+
+  it('T14 leaves the old or the new content when the process dies at any call', () => {
+    for (const how of ['killBefore', 'killAfter'] as const) {
+      for (let at = 0; at < 5; at++) {
+        const path = join(scratchDirectory(), 'file.json');
+        writeFileSync(path, 'old');
+        const files = new FaultyFiles(testPlatform().files, { at, how });
+        try {
+          writeAtomic(testPlatform({ files }), path, 'new');
+        } catch (error) {
+          expect(error).toBeInstanceOf(Killed);
+        }
+        expect(['old', 'new']).toContain(readFileSync(path, 'utf8'));
+      }
+    }
+  });
+
+  it('T35 leaves the old file and no temporary one when the disk refuses', () => {
+    for (const at of [0, 1, 2, 3]) {
+      const directory = scratchDirectory();
+      const path = join(directory, 'file.json');
+      writeFileSync(path, 'old');
+      const files = new FaultyFiles(testPlatform().files, { at, how: 'fail' });
+      expect(() => writeAtomic(testPlatform({ files }), path, 'new')).toThrow('ENOSPC');
+      expect(readFileSync(path, 'utf8')).toBe('old');
+      expect(readdirSync(directory)).toEqual(['file.json']);
+    }
+  });
+
+  it('T34 tries a rename again when another program holds the file', () => {
+    const path = join(scratchDirectory(), 'file.json');
+    const files = new FaultyFiles(testPlatform().files, { at: 3, how: 'fail', code: 'EBUSY' });
+    writeAtomic(testPlatform({ files }), path, 'new');
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    expect(files.log.filter((call) => call === 'rename')).toHaveLength(2);
+  });
+});

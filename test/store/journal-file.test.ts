@@ -1,0 +1,102 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { HarnError } from '../../src/base/harn-error.ts';
+import {
+  type JournalOpen,
+  JournalWriter,
+  journalPathOf,
+  readJournal,
+  readJournalOpen,
+  snapshotPathOf,
+} from '../../src/store/journal-file.ts';
+import { FaultyFiles, scratchDirectory, testPlatform } from './scratch.ts';
+
+const { files } = testPlatform();
+
+const open: JournalOpen = {
+  t: 'open',
+  v: 1,
+  worker_id: 'worker_x',
+  generation: 3,
+  claim_token: 'token',
+  suspension_id: 'susp_x',
+  base: { sha256: 'aa' },
+  at: '2026-04-30T12:00:00.000Z',
+};
+
+function newJournal(): { path: string; journal: JournalWriter } {
+  const path = journalPathOf(join(scratchDirectory(), 'worker_x.json'));
+  return { path, journal: JournalWriter.create(files, path, open) };
+}
+
+const read = (path: string) => readJournal(files, path, { target: 'worker_x' });
+
+describe('a journal', () => {
+  it('gives back its records in order', () => {
+    const { path, journal } = newJournal();
+    journal.append({ t: 'begin', pos: 0, id: 'call-1' });
+    journal.append({ t: 'result', pos: 0, id: 'call-1', text: '\u2028 \ud83d\ude00' });
+    expect(read(path)).toEqual({
+      open,
+      records: [
+        { t: 'begin', pos: 0, id: 'call-1' },
+        { t: 'result', pos: 0, id: 'call-1', text: '\u2028 \ud83d\ude00' },
+      ],
+    });
+    expect(readJournalOpen(files, path)).toEqual(open);
+    expect(snapshotPathOf(path)).toMatch(/worker_x\.json$/);
+  });
+
+  it('flushes each record before it returns', () => {
+    const faulty = new FaultyFiles(files);
+    const journal = JournalWriter.create(faulty, join(scratchDirectory(), 'j.jsonl'), open);
+    faulty.log.length = 0;
+    journal.append({ t: 'turn' });
+    expect(faulty.log).toEqual(['write', 'sync']);
+  });
+
+  it('drops a torn last line and nothing else', () => {
+    const { path, journal } = newJournal();
+    journal.append({ t: 'turn', n: 1 });
+    const whole = readFileSync(path, 'utf8');
+    const next = '{"t":"turn","n":2}\n';
+    for (let length = 1; length < next.length - 1; length++) {
+      writeFileSync(path, whole + next.slice(0, length));
+      expect(read(path)?.records).toEqual([{ t: 'turn', n: 1 }]);
+    }
+  });
+
+  it('names the line of damage in the middle', () => {
+    const { path, journal } = newJournal();
+    journal.append({ t: 'turn', n: 1 });
+    appendFileSync(path, 'garbage\n{"t":"turn","n":2}\n');
+    try {
+      read(path);
+      expect.unreachable();
+    } catch (error) {
+      expect((error as HarnError).data.detail).toEqual({ reason: 'malformed', line: 3 });
+    }
+  });
+
+  it('whose first record was torn counts as none', () => {
+    const path = join(scratchDirectory(), 'j.jsonl');
+    writeFileSync(path, JSON.stringify(open).slice(0, 40));
+    expect(read(path)).toBeUndefined();
+    expect(readJournalOpen(files, path)).toBeUndefined();
+  });
+
+  it('is created once only: the second owner of a suspension fails', () => {
+    const { path } = newJournal();
+    expect(() => JournalWriter.create(files, path, open)).toThrow('EEXIST');
+    expect(read(path)?.open).toEqual(open);
+  });
+
+  it('T35 leaves nothing when the disk refuses its first record', () => {
+    for (const at of [1, 2]) {
+      const path = join(scratchDirectory(), 'j.jsonl');
+      expect(() => JournalWriter.create(new FaultyFiles(files, { at, how: 'fail' }), path, open)).toThrow('ENOSPC');
+      expect(files.exists(path)).toBe(false);
+    }
+  });
+});

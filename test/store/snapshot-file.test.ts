@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HarnError } from '../../src/base/harn-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
+import { decodeSnapshot, readSnapshot, readSnapshotHead, renderSnapshot, writeSnapshot } from '../../src/store/snapshot-file.ts';
+import { sampleSnapshot } from './sample-snapshot.ts';
+import { scratchDirectory, testPlatform } from './scratch.ts';
+
+const platform = testPlatform();
+
+function saved(text: string): string {
+  const path = join(scratchDirectory(), 'worker_x.json');
+  writeFileSync(path, text);
+  return path;
+}
+
+function refusal(action: () => unknown): { code: string; message: string; detail: JsonObject } {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof HarnError)) throw error;
+    return { code: error.code, message: error.message, detail: error.data.detail as JsonObject };
+  }
+  throw new Error('was not refused');
+}
+
+describe('a snapshot file', () => {
+  it('gives back what was written, with its checksum', () => {
+    const path = join(scratchDirectory(), 'worker_x.json');
+    const sha256 = writeSnapshot(platform, path, sampleSnapshot());
+    const loaded = readSnapshot(platform, path);
+    expect(loaded.sha256).toBe(sha256);
+    expect(loaded.snapshot).toMatchObject(sampleSnapshot() as object);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('is two-space JSON that ends in a newline, small fields first and the transcript last', () => {
+    const { text } = renderSnapshot(sampleSnapshot());
+    const document = JSON.parse(text) as object;
+    expect(text).toBe(`${JSON.stringify(document, null, 2)}\n`);
+    expect(Object.keys(document).slice(0, 5)).toEqual(['_type', 'version', 'id', 'name', 'status']);
+    expect(Object.keys(document).at(-1)).toBe('transcript');
+  });
+
+  it('keeps unknown keys when it is written again', () => {
+    const path = saved(renderSnapshot({ ...sampleSnapshot(), note_of_another_tool: { a: 1 } }).text);
+    writeSnapshot(platform, path, { ...readSnapshot(platform, path).snapshot, status: 'interrupted' });
+    expect(readSnapshot(platform, path).snapshot.note_of_another_tool).toEqual({ a: 1 });
+  });
+
+  const acceptedEdits: [string, (text: string) => string][] = [
+    ['a byte order mark', (text) => `\ufeff${text}`],
+    ['CRLF line ends', (text) => text.replaceAll('\n', '\r\n')],
+    ['no final newline', (text) => text.trimEnd()],
+    ['another indentation', (text) => JSON.stringify(JSON.parse(text), null, 4)],
+  ];
+  for (const [name, edit] of acceptedEdits) {
+    it(`is accepted with ${name}`, () => {
+      expect(readSnapshot(platform, saved(edit(renderSnapshot(sampleSnapshot()).text))).snapshot.id).toBe(sampleSnapshot().id);
+    });
+  }
+
+  const text = renderSnapshot(sampleSnapshot()).text;
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const refused: [string, string, string, RegExp][] = [
+    ['changed text', text.replace('waiting for a human', 'waiting for a robot'), 'integrity', /checksum does not match/],
+    ['no checksum', text.replace(/,\n {2}"integrity": \{\n.*\n {2}\}/, ''), 'integrity', /checksum is missing/],
+    ['half a file', text.slice(0, text.length / 2), 'malformed', /not valid JSON/],
+    ['an empty file', '', 'malformed', /not valid JSON/],
+    ['a list', '[]', 'malformed', /expected a JSON object/],
+    [
+      'a version from the future',
+      '{"version": 7, "program": {"harn_version": "9.9.9"}}',
+      'version',
+      /written by harn 9\.9\.9, format 7; this harn reads up to 1/,
+    ],
+    ['a version that is no number', '{"version": "1"}', 'malformed', /version/],
+    ['a depth of 100000', `{"version": 1, "x": ${deep}}`, 'malformed', /nested deeper/],
+    ['a field of another type', renderSnapshot({ ...sampleSnapshot(), name: 5 as unknown as string }).text, 'malformed', /field `name`/],
+    [
+      'a suspension without an id',
+      '{"version": 0, "id": "worker_x", "suspension": {"initiator": "nobody"}}',
+      'malformed',
+      /suspension\.initiator/,
+    ],
+    ['an id that is a path', renderSnapshot({ ...sampleSnapshot(), id: '../../etc/passwd' }).text, 'malformed', /field `id`/],
+  ];
+  for (const [name, content, reason, message] of refused) {
+    it(`T24 refuses ${name} with HARN-SUS-004`, () => {
+      const path = saved(content);
+      const { code, message: found, detail } = refusal(() => readSnapshot(platform, path));
+      expect(code).toBe('HARN-SUS-004');
+      expect(detail.reason).toBe(reason);
+      expect(found).toMatch(message);
+      expect(readFileSync(path, 'utf8')).toBe(content);
+    });
+  }
+
+  it('T24 does not let a hostile key reach a prototype', () => {
+    const path = saved('{"id": "worker_x", "__proto__": {"polluted": true}, "loop": {"__proto__": {"polluted": true}}}');
+    const { snapshot } = readSnapshot(platform, path);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect((snapshot as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('the last of two equal keys counts, as in every JSON reader', () => {
+    expect(readSnapshot(platform, saved('{"id": "worker_x", "name": "a", "name": "b"}')).snapshot.name).toBe('b');
+  });
+
+  it('T27 is refused before it is read when it is larger than the limit', () => {
+    const path = saved(text);
+    const limited = testPlatform({ env: { get: () => '100', entries: () => ({}) } });
+    expect(refusal(() => readSnapshot(limited, path)).detail).toMatchObject({ reason: 'size', limit_bytes: 100 });
+  });
+
+  it('T27 can be listed from its head while the transcript stays unread', () => {
+    const transcript = { messages: [{ role: 'user', content: 'x'.repeat(200_000) }] };
+    const path = saved(renderSnapshot(sampleSnapshot({ transcript })).text);
+    const lengths: number[] = [];
+    const files = Object.assign(Object.create(platform.files), {
+      readRange: (file: string, offset: number, length: number) => {
+        lengths.push(length);
+        return platform.files.readRange(file, offset, length);
+      },
+      readText: () => {
+        throw new Error('read as a whole');
+      },
+    });
+    const head = readSnapshotHead(files, path, ['id', 'status', 'suspension', 'resume']);
+    expect(head).toMatchObject({ id: sampleSnapshot().id, status: 'suspended' });
+    expect(Math.max(...lengths)).toBeLessThan(20_000);
+  });
+
+  it('T25 keeps every string, also one that is not well-formed', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }), (value, key) => {
+        const transcript = { value: value as Json, [`k${key}`]: '\ud800 \udc00 \u2028 \u0000' };
+        const { text: rendered, sha256 } = renderSnapshot(sampleSnapshot({ transcript }));
+        const loaded = decodeSnapshot(rendered, { target: 'x' });
+        expect(loaded.sha256).toBe(sha256);
+        expect(JSON.stringify(loaded.snapshot.transcript)).toBe(JSON.stringify(transcript));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('T30 released formats', () => {
+  const directory = new URL('./fixtures/', import.meta.url).pathname;
+  for (const name of readdirSync(directory).filter((file) => file.startsWith('snapshot-'))) {
+    it(`${name} is read to the current format`, () => {
+      const { snapshot } = readSnapshot(platform, join(directory, name));
+      expect(snapshot.version).toBe(1);
+      expect(isJsonObject(snapshot.transcript)).toBe(true);
+      expect(snapshot.suspension).toMatchObject({ initiator: 'self', reason: 'waiting for the release window' });
+      expect(snapshot.suspension?.suspension_id).toMatch(/^susp_[0-9a-f-]{36}$/);
+      expect(readSnapshot(platform, join(directory, name)).snapshot).toEqual(snapshot);
+    });
+  }
+});

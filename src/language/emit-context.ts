@@ -1,3 +1,5 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Span } from '../diagnostics/span.ts';
 import type { FunctionDeclaration, Identifier, TypeNode } from './ast.ts';
 import type { ColourEnvironment, Colours } from './colour.ts';
 import type { TypeNames } from './emit-types.ts';
@@ -69,6 +71,12 @@ export interface ModuleState {
   /** Functions that may answer a TailCall. */
   readonly bouncing: ReadonlySet<TreeNode>;
   unique: number;
+  /** Mistakes that only show while emitting: a `break` outside of a loop. */
+  readonly problems: Diagnostic[];
+}
+
+export function reportProblem(module: ModuleState, message: string, span: Span): void {
+  module.problems.push({ severity: 'error', stage: 'compiler', message, span });
 }
 
 /** The constant `kN` that holds this JavaScript text. */

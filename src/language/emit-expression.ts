@@ -12,6 +12,7 @@ import {
   hasOwnedBit,
   NOWHERE,
   ownedBit,
+  reportProblem,
 } from './emit-context.ts';
 import { emitClosure } from './emit-function.ts';
 import { line } from './emit-layout.ts';
@@ -77,6 +78,9 @@ export function emitExpression(fn: FunctionState, node: Expression, use: Use = '
       return any(`R.slice(${codes[0]}, ${start}, ${end}, ${node.start !== undefined}, ${node.end !== undefined})`);
     }
     case 'TryStar':
+      if (fn.scope === fn.module.resolution.file) {
+        reportProblem(fn.module, 'try* requires an enclosing function (fn, tool, or pipeline) so the rethrow has a target', node.span);
+      }
       return emitExpression(fn, node.value);
     case 'Propagate':
       return emitPropagate(fn, node.value);

@@ -1,4 +1,4 @@
-import type { Block, Closure, FunctionDeclaration, Parameter, Statement } from './ast.ts';
+import type { Block, Closure, FunctionDeclaration, Parameter, SkillDeclaration, Statement, ToolDeclaration } from './ast.ts';
 import { isProducer } from './colour.ts';
 import { constant, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN, type Sink } from './emit-context.ts';
 import { emitValue } from './emit-expression.ts';
@@ -6,6 +6,7 @@ import { line } from './emit-layout.ts';
 import { emitStatements } from './emit-statement.ts';
 import { describeType, type TypeDescriptor } from './emit-types.ts';
 import type { FunctionScope, Variable } from './scope.ts';
+import { type SchemaJson, toolParameters } from './tool-schema.ts';
 import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
 
 /** What a function expression is made of; the pieces stand in this order. */
@@ -177,8 +178,7 @@ function capturesText(module: ModuleState, scope: FunctionScope, inside: string)
 
 export function emitClosure(outer: FunctionState, node: Closure): string {
   const { module } = outer;
-  const scope = module.resolution.scopes.get(node);
-  if (scope === undefined) throw new Error('a closure has no scope');
+  const scope = scopeOf(module, node);
   const isAsync = module.colours.isAsync(node);
   const meta = constant(module, metaText('', node.params, isAsync, undefined, node.span.start));
   return withCaptures(outer, scope, (prologue) => {
@@ -190,8 +190,7 @@ export function emitClosure(outer: FunctionState, node: Closure): string {
 
 /** A named function, also a method. `jsName` is what JavaScript calls it. */
 export function emitNamedFunction(module: ModuleState, node: FunctionDeclaration, jsName: string, prologue: string): string {
-  const scope = module.resolution.scopes.get(node);
-  if (scope === undefined) throw new Error('a function has no scope');
+  const scope = scopeOf(module, node);
   const producer = isProducer(node) ? (node.isStream ? 'stream' : 'generator') : undefined;
   const fn = new FunctionState(module, scope, module.colours.isAsync(node), producer, node);
   return emitFunctionText(fn, { name: jsName, params: node.params, body: node.body.statements, block: node, sink: NOWHERE, prologue });
@@ -200,8 +199,7 @@ export function emitNamedFunction(module: ModuleState, node: FunctionDeclaration
 /** A function declared inside a block: a closure under a name. */
 export function emitLocalFunction(outer: FunctionState, node: FunctionDeclaration): string {
   const { module } = outer;
-  const scope = module.resolution.scopes.get(node);
-  if (scope === undefined) throw new Error('a function has no scope');
+  const scope = scopeOf(module, node);
   const variable = module.resolution.declared(node, node.name);
   const isAsync = !isProducer(node) && module.colours.isAsync(node);
   const meta = constant(module, metaText(node.name, node.params, isAsync, undefined, node.span.start));
@@ -213,11 +211,63 @@ export function emitLocalFunction(outer: FunctionState, node: FunctionDeclaratio
   return `${variable.jsName} = ${value};`;
 }
 
+/** What a `tool` declaration says of itself, as JSON for `M.tool`. */
+export function toolDefinition(module: ModuleState, node: ToolDeclaration): SchemaJson {
+  return {
+    name: node.name,
+    description: node.description ?? '',
+    parameters: toolParameters(node.params, module.types),
+    params: node.params.map(({ name }) => name),
+  };
+}
+
+/** A tool declared inside a block. */
+export function emitLocalTool(outer: FunctionState, node: ToolDeclaration): string {
+  const { module } = outer;
+  const scope = scopeOf(module, node);
+  const isAsync = module.colours.isAsync(node);
+  const handler = withCaptures(outer, scope, (prologue) => {
+    const fn = new FunctionState(module, scope, isAsync);
+    return emitFunctionText(fn, {
+      name: '',
+      params: node.params,
+      body: node.body.statements,
+      block: node,
+      sink: RETURN,
+      prologue,
+      nilIsMissing: true,
+    });
+  });
+  const { jsName } = module.resolution.declared(node, node.name);
+  return `let ${jsName} = M.tool(${JSON.stringify(toolDefinition(module, node))}, ${handler}, ${isAsync}, ${node.span.start});`;
+}
+
+export function emitLocalSkill(fn: FunctionState, node: SkillDeclaration): string {
+  return fn.statement(() => {
+    const fields = node.fields.map((field) => `[${JSON.stringify(field.name.text)}, ${emitValue(fn, field.value)}]`);
+    return `let ${fn.module.resolution.declared(node, node.name).jsName} = M.skill(${JSON.stringify(node.name)}, R.dict([${fields.join(', ')}]));`;
+  });
+}
+
+/** A method of a struct that is declared inside a block. */
+export function emitLocalMethod(outer: FunctionState, struct: string, node: FunctionDeclaration): string {
+  const { module } = outer;
+  const isAsync = !isProducer(node) && module.colours.isAsync(node);
+  const meta = constant(module, metaText(node.name, node.params, isAsync, undefined, node.span.start));
+  const text = withCaptures(outer, scopeOf(module, node), (prologue) => emitNamedFunction(module, node, '', prologue));
+  return `${line(node.span.line)}M.method(${JSON.stringify(struct)}, ${JSON.stringify(node.name)}, ${text}, ${meta});`;
+}
+
+function scopeOf(module: ModuleState, node: TreeNode): FunctionScope {
+  const scope = module.resolution.scopes.get(node);
+  if (scope === undefined) throw new Error(`a ${node.kind} has no scope`);
+  return scope;
+}
+
 /** The body of a task: `(c, d, x) => …` as an asynchronous closure with copies of what it captures. */
 export function emitTaskBody(outer: FunctionState, node: TreeNode, body: Block, params: readonly Variable[]): string {
   const { module } = outer;
-  const scope = module.resolution.scopes.get(node);
-  if (scope === undefined) throw new Error('a task body has no scope');
+  const scope = scopeOf(module, node);
   return withCaptures(outer, scope, (prologue) => {
     const fn = new FunctionState(module, scope, true);
     const inner = emitBody(fn, { name: '', params: [], body: body.statements, block: node, sink: RETURN, prologue: '' });

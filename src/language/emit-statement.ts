@@ -2,9 +2,9 @@ import type { Block, Expression, ForLoop, Pattern, Statement } from './ast.ts';
 import { emitAssignment, isFresh } from './emit-assignment.ts';
 import { emitTailCall } from './emit-call.ts';
 import { emitSelectHead } from './emit-concurrency.ts';
-import { any, boxed, type FunctionState, hasOwnedBit, NOWHERE, ownedBit, type Sink } from './emit-context.ts';
+import { any, boxed, type FunctionState, hasOwnedBit, NOWHERE, ownedBit, reportProblem, type Sink } from './emit-context.ts';
 import { emitCondition, emitExpression, emitForEffect, emitValue, keep, needsStatements } from './emit-expression.ts';
-import { emitEarly, emitLocalFunction } from './emit-function.ts';
+import { emitEarly, emitLocalFunction, emitLocalMethod, emitLocalSkill, emitLocalTool } from './emit-function.ts';
 import { line } from './emit-layout.ts';
 import { emitMatchInto } from './emit-match.ts';
 import type { Variable } from './scope.ts';
@@ -41,9 +41,9 @@ function emitStatement(fn: FunctionState, node: Statement, sink: Sink): string {
     case 'While':
       return emitWhile(fn, node.condition, node.body);
     case 'Break':
-      return fn.loops.length === 0 ? `R.outsideLoop("break");` : `break ${fn.loops.at(-1)};`;
+      return leaveLoop(fn, node);
     case 'Continue':
-      return fn.loops.length === 0 ? `R.outsideLoop("continue");` : `continue ${fn.loops.at(-1)};`;
+      return leaveLoop(fn, node);
     case 'Guard':
       return fn.statement(() => `if (!(${emitCondition(fn, node.condition)})) ${emitBlockInto(fn, node.otherwise, NOWHERE)}`);
     case 'Require':
@@ -72,18 +72,29 @@ function emitStatement(fn: FunctionState, node: Statement, sink: Sink): string {
       return `${redeclaration(fn, node, node.name)}let ${emitLocalFunction(fn, node)}`;
     }
     case 'Tool':
+      return fn.module.resolution.declared(node, node.name).isTopLevel ? redeclaration(fn, node, node.name) : emitLocalTool(fn, node);
     case 'Skill':
+      return emitLocalSkill(fn, node);
+    case 'Impl':
+      return node.methods.map((method) => emitLocalMethod(fn, node.name, method)).join(' ');
     case 'EvalPack':
     case 'Struct':
     case 'Enum':
     case 'TypeAlias':
     case 'Interface':
-    case 'Impl':
     case 'Import':
     case 'Pipeline':
     case 'Override':
       return '';
   }
+}
+
+function leaveLoop(fn: FunctionState, node: Extract<Statement, { kind: 'Break' | 'Continue' }>): string {
+  const word = node.kind === 'Break' ? 'break' : 'continue';
+  const label = fn.loops.at(-1);
+  if (label !== undefined) return `${word} ${label};`;
+  reportProblem(fn.module, `Compile error at line ${node.span.line}: ${word} outside of loop`, node.span);
+  return '';
 }
 
 function redeclaration(fn: FunctionState, node: object, name: string): string {
@@ -364,7 +375,7 @@ function emitRetry(fn: FunctionState, node: Extract<Expression, { kind: 'Retry' 
 
 function emitDeadlineInto(fn: FunctionState, node: Extract<Expression, { kind: 'Deadline' }>, sink: Sink): string {
   return fn.statement(() => {
-    const block = fn.unique('k');
+    const block = fn.unique('w');
     const context = fn.unique('c');
     const duration = keep(fn, any(emitValue(fn, node.duration))).code;
     const outer = fn.context;

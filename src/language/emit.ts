@@ -1,13 +1,13 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
 import { Colours, isProducer } from './colour.ts';
 import { constant, type EmitEnvironment, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN } from './emit-context.ts';
 import { emitExpression } from './emit-expression.ts';
-import { copiedCaptures, emitFunctionText, emitNamedFunction, metaText } from './emit-function.ts';
+import { copiedCaptures, emitFunctionText, emitNamedFunction, metaText, toolDefinition } from './emit-function.ts';
 import { layOut, line } from './emit-layout.ts';
 import { emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
 import { encodeName, resolveNames, type Variable } from './scope.ts';
-import { toolParameters } from './tool-schema.ts';
 import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
 
 /**
@@ -19,6 +19,7 @@ import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
 export interface EmittedModule {
   readonly js: string;
   readonly facts: ModuleFacts;
+  readonly problems: readonly Diagnostic[];
 }
 
 /** What other modules and the linker need to know of a module. Plain JSON. */
@@ -47,7 +48,7 @@ export interface FunctionFact {
 export function emitModule(program: Program, environment: EmitEnvironment): EmittedModule {
   const module = prepare(program, environment);
   const emitter = new ModuleEmitter(program, module);
-  return { js: emitter.emit(), facts: emitter.facts() };
+  return { js: emitter.emit(), facts: emitter.facts(), problems: module.problems };
 }
 
 /** Does the program contain anything that makes a value whose iteration may wait, or that cleans up when left? */
@@ -76,12 +77,14 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
   const interfaces = new Set(environment.importedInterfaces);
   const methods = new Map<string, { struct: string; node: FunctionDeclaration; jsName: string }[]>();
   const bouncing = new Set<TreeNode>();
+  const topLevel = new Set<TreeNode>(program.items.map(declarationOf));
   const look = (node: TreeNode): void => {
     if (node.kind === 'Enum') enums.add(node.name);
     if (node.kind === 'Struct') structs.add(node.name);
     if (node.kind === 'TypeAlias') aliases.set(node.name, node.type);
     if (node.kind === 'Interface') interfaces.add(node.name);
-    if (node.kind === 'Impl') {
+    // Methods of a struct inside a block are closures; they are found through the module's table.
+    if (node.kind === 'Impl' && topLevel.has(node)) {
       for (const method of node.methods) {
         const list = methods.get(method.name) ?? [];
         list.push({ struct: node.name, node: method, jsName: `${encodeName(node.name)}$${encodeName(method.name)}` });
@@ -118,6 +121,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     constants: new Map(),
     bouncing,
     unique: 0,
+    problems: [],
   };
 }
 
@@ -272,14 +276,10 @@ class ModuleEmitter {
       prologue: this.prologue(node),
       nilIsMissing: true,
     });
-    const definition = {
-      name: node.name,
-      description: node.description ?? '',
-      parameters: toolParameters(node.params, module.types),
-      params: node.params.map(({ name }) => name),
-    };
     this.variables.push(jsName);
-    this.definitions.push(`${jsName} = M.tool(${JSON.stringify(definition)}, ${handler}, ${isAsync}, ${node.span.start});`);
+    this.definitions.push(
+      `${jsName} = M.tool(${JSON.stringify(toolDefinition(module, node))}, ${handler}, ${isAsync}, ${node.span.start});`,
+    );
     return `${line(node.span.line)}${text}`;
   }
 

@@ -74,6 +74,10 @@ export function compileProgram(files: Files, entryPath: string, entryText: strin
     emitAll(graph, { asyncCallables, asyncIterables, recordsCaptures, forceAsync: options.forceAsync === true });
   let emitted = emit(options.forceAsync === true);
   if ([...emitted.values()].some(({ facts }) => facts.hasAsyncValues)) emitted = emit(true);
+  const problems = graph.order.flatMap((module) =>
+    (emitted.get(module)?.problems ?? []).map((problem) => ({ ...problem, path: module.path })),
+  );
+  if (problems.length > 0) throw new ProgramRejected(problems);
   const modules = graph.order.map((module) => compiled(module, emitted.get(module) as EmittedModule));
   return { entryPath: graph.entry.path, modules, warnings: found };
 }

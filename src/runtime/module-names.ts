@@ -88,7 +88,9 @@ export function exportedNames(module: SourceModule, seen: ReadonlySet<SourceModu
       const clash = values.get(name);
       if (clash !== undefined && clash.declaration !== item.declaration) {
         throw new ImportFailure(
-          `Re-export collision: '${name}' is defined here and also re-exported from '${node.path}'`,
+          clash.home === module
+            ? `Re-export collision: '${name}' is defined here and also re-exported from '${node.path}'`
+            : collision(name, node.path),
           module,
           node.span.line,
         );
@@ -138,6 +140,10 @@ function visibleThrough(names: readonly string[] | undefined, exported: ModuleNa
   return found;
 }
 
+function collision(name: string, from: string): string {
+  return `Import collision: '${name}' is already defined when importing ${from}. Use selective imports to disambiguate: import { ${name} } from "..."`;
+}
+
 /** Everything that the imports of a module make visible in it. */
 export function importedNames(module: SourceModule): ModuleNames {
   const values = new Map<string, Exported>();
@@ -157,14 +163,10 @@ export function importedNames(module: SourceModule): ModuleNames {
         throw new ImportFailure(`Import error: '${name}' is not defined in ${node.path}`, module, node.span.line);
     }
     for (const [name, item] of visibleThrough(names, exported, target)) {
-      const clash = names === undefined ? (local.get(name) ?? values.get(name)) : values.get(name);
-      if (clash !== undefined && clash.declaration !== item.declaration && names === undefined) {
-        throw new ImportFailure(
-          `Import collision: '${name}' is already defined when importing ${node.path}. Use selective imports to disambiguate: import { ${name} } from "..."`,
-          module,
-          node.span.line,
-        );
-      }
+      // A selective import next to a local function of that name is a shadow, not an accident.
+      const clash = values.get(name) ?? (names === undefined ? local.get(name) : undefined);
+      if (clash !== undefined && clash.declaration !== item.declaration)
+        throw new ImportFailure(collision(name, node.path), module, node.span.line);
       values.set(name, item);
     }
     addTypes(types, exported);

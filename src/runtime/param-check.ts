@@ -92,7 +92,8 @@ function shapeMismatch(path: string, type: Extract<TypeDescriptor, { t: 'shape' 
   for (const field of type.fields) {
     if (!dictHas(fields, field.name)) {
       if (field.optional) continue;
-      const near = dictKeys(fields).find((key) => editDistance(key, field.name, 2) <= 2);
+      const known = new Set(type.fields.map((other) => other.name));
+      const near = dictKeys(fields).find((key) => !known.has(key) && editDistance(key, field.name, 2) <= 2);
       const hint = near === undefined ? '' : `, did you mean '${near}'?`;
       return typeError(`parameter '${path}': missing field '${field.name}' (${field.text})${hint}`);
     }

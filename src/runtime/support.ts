@@ -444,9 +444,6 @@ const SUPPORT = {
   redeclared: (name: string) => {
     throw runtimeError(`Cannot redeclare immutable variable '${name}' in the same scope (use 'var' for mutable bindings)`);
   },
-  outsideLoop: (word: string) => {
-    throw new Error(`${word} outside of a loop was not refused by the compiler`);
-  },
   undefinedVariable,
   undefinedCall,
   closure,

@@ -1,0 +1,87 @@
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import type { Context } from '../context.ts';
+import { dictOf } from '../dict.ts';
+import { display } from '../display.ts';
+import { thrownText } from '../errors.ts';
+import { errorDetail } from '../file-errors.ts';
+import type { Value } from '../value.ts';
+import { absolutePath } from './files.ts';
+
+const text = (value: Value): string => (value === undefined ? '' : display(value));
+
+/** Runs a program to its end; a failing one does not throw, one that cannot start does. */
+async function run(context: Context, command: string, args: readonly string[], cwd: string, shell: boolean): Promise<Value> {
+  const { processes } = context.run.platform;
+  try {
+    const result = await processes.run({ command, args, cwd, shell, signal: context.signal });
+    return dictOf([
+      ['stdout', result.stdout],
+      ['stderr', result.stderr],
+      ['status', result.status],
+      ['success', result.status === 0],
+    ]);
+  } catch (error) {
+    if (context.signal.aborted) throw context.signal.reason;
+    throw thrownText(`exec failed: ${errorDetail(error)}`);
+  }
+}
+
+function requireCommand(name: string, command: Value): string {
+  if (command === undefined || text(command) === '') throw thrownText(`${name}: command is required`);
+  return text(command);
+}
+
+const RESULT = '-> dict';
+
+function environment(name: string, doc: string, signature: string, run: (context: Context, ...args: Value[]) => Value): [string, Builtin] {
+  return [name, { signature, doc, call: (c, _d, ...args) => run(c, ...args) }];
+}
+
+/** Processes and the environment (spec/language.md 12.14). */
+export const PROCESS: BuiltinGroup = {
+  name: 'process',
+  title: 'Processes, environment, system',
+  builtins: {
+    exec: {
+      signature: `(command: any = nil, ...args: any) ${RESULT}`,
+      doc: 'Runs a program without a shell: `{stdout, stderr, status, success}`.',
+      colour: 'async',
+      call: (c, _d, command, ...args) => run(c, requireCommand('exec', command), args.map(text), c.run.executionRoot, false),
+    },
+    exec_at: {
+      signature: `(dir: any, command: any = nil, ...args: any) ${RESULT}`,
+      doc: 'Runs a program in a directory.',
+      colour: 'async',
+      call: (c, _d, dir, command, ...args) => run(c, requireCommand('exec_at', command), args.map(text), absolutePath(c, dir), false),
+    },
+    shell: {
+      signature: `(line: any = nil) ${RESULT}`,
+      doc: 'Runs a line through the shell.',
+      colour: 'async',
+      call: (c, _d, line) => run(c, requireCommand('shell', line), [], c.run.executionRoot, true),
+    },
+    shell_at: {
+      signature: `(dir: any, line: any = nil) ${RESULT}`,
+      doc: 'Runs a line through the shell in a directory.',
+      colour: 'async',
+      call: (c, _d, dir, line) => run(c, requireCommand('shell_at', line), [], absolutePath(c, dir), true),
+    },
+    ...Object.fromEntries([
+      environment('env', 'The value of an environment variable, nil when it is not set.', '(name: any) -> string | nil', (c, name) =>
+        c.run.platform.env.get(text(name)),
+      ),
+      environment(
+        'env_or',
+        'The value of an environment variable, or the fallback.',
+        '(name: any, fallback: any) -> any',
+        (c, name, fallback) => c.run.platform.env.get(text(name)) ?? fallback,
+      ),
+      environment('username', 'Name of the user.', '() -> string', (c) => c.run.platform.system.username),
+      environment('hostname', 'Name of this machine.', '() -> string', (c) => c.run.platform.system.hostname),
+      environment('platform', '`linux`, `darwin` or `windows`.', '() -> string', (c) => c.run.platform.system.platform),
+      environment('arch', 'Architecture of the processor.', '() -> string', (c) => c.run.platform.system.arch),
+      environment('home_dir', 'The home directory of the user.', '() -> string', (c) => c.run.platform.system.homeDirectory),
+      environment('pid', 'Id of this process.', '() -> int', (c) => c.run.platform.processes.pid),
+    ]),
+  },
+};

@@ -170,7 +170,7 @@ function applyTurn(before: LoopProgress, record: TurnRecord): LoopProgress {
       consecutive_text_only: record.consecutive_text_only,
       tools_used: withNames(
         counters.tools_used,
-        results.filter(wasDispatched).map((result) => result.name),
+        results.filter((result) => wasDispatched(opened.openTurn, result)).map((result) => result.name),
       ),
       successful_tools: withNames(counters.successful_tools, names('ok')),
       rejected_tools: withNames(counters.rejected_tools, names('rejected')),
@@ -183,9 +183,9 @@ function applyTurn(before: LoopProgress, record: TurnRecord): LoopProgress {
   };
 }
 
-/** Lifecycle calls and calls beside them were never given to a tool. */
-function wasDispatched(result: CallResult): boolean {
-  return result.status === 'ok' || result.status === 'error' || result.status === 'rejected';
+/** A call that was given to its tool or refused by the loop; calls beside a park never were. */
+function wasDispatched(open: OpenTurn | undefined, { pos }: CallResult): boolean {
+  return open !== undefined && (open.results.has(pos) || open.begun.has(pos));
 }
 
 /** Results in call order, whatever order they settled in. */

@@ -1,0 +1,171 @@
+import type { LoopWorld } from '../../src/agent/loop-context.ts';
+import type { LoopLive } from '../../src/agent/loop-live.ts';
+import { NOTHING_LIVE } from '../../src/agent/loop-live.ts';
+import { MockProvider } from '../../src/agent/mock-provider.ts';
+import type { ModelRequest } from '../../src/agent/provider.ts';
+import { createLoopRunner } from '../../src/agent/runner.ts';
+import { parametersSchema, type Tool, type ToolHandler } from '../../src/agent/tool.ts';
+import { HarnError } from '../../src/base/harn-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
+import type {
+  Activation,
+  HookVerdict,
+  JournalRecord,
+  LoopEnd,
+  LoopState,
+  ParkRequest,
+  ResumeFacts,
+} from '../../src/lifecycle/activation.ts';
+import { ControlledClock } from '../../src/platform/controlled-clock.ts';
+
+export const WORKER_ID = 'worker_00000000-0000-7000-8000-000000000001';
+export const SESSION_ID = '00000000-0000-7000-8000-000000000002';
+
+/** What a test may decide about the worker around a loop. */
+export interface FakeWorker {
+  /** Requests to suspend, by the number of boundaries passed (0 is B0 of this activation). */
+  readonly suspendAt?: Readonly<Record<number, ParkRequest>>;
+  readonly verdict?: HookVerdict;
+  readonly prepare?: (request: ParkRequest) => void;
+  readonly parkError?: Error;
+  readonly signal?: AbortSignal;
+}
+
+export interface Run {
+  readonly end: LoopEnd;
+  readonly records: readonly JournalRecord[];
+  readonly events: readonly JsonObject[];
+  /** What `park` was given, after a trip through JSON text. */
+  readonly parkedState: LoopState | undefined;
+  readonly boundaries: readonly string[];
+}
+
+export interface Setup {
+  readonly prompt?: string;
+  readonly system?: string;
+  readonly options?: JsonObject;
+  readonly live?: Partial<LoopLive>;
+  readonly worker?: FakeWorker;
+  readonly mock?: MockProvider;
+  readonly state?: LoopState;
+  readonly resume?: ResumeFacts;
+  readonly clock?: ControlledClock;
+}
+
+/** A clock that stands still until a test moves it; sleeping moves it. */
+export function frozenClock(): ControlledClock {
+  const clock = new ControlledClock({ now: () => 0, monotonicMs: () => 0, sleep: async () => {}, timer: () => () => {} });
+  clock.mock(0);
+  return clock;
+}
+
+/** A loop's world: the mock model, a clock that only tests move, and conditions that need a `kind` in a trigger. */
+export function fakeWorld(mock: MockProvider, clock = frozenClock()): LoopWorld {
+  return {
+    clock,
+    random: { id: (prefix) => prefix, uuidV4: () => 'v4', uuidV7: () => 'v7', float: () => 0, bytes: (count) => new Uint8Array(count) },
+    models: { provider: () => mock, hasNativeTools: (provider) => provider !== 'mock' },
+    env: () => undefined,
+    parseConditions: (value) => {
+      if (!isJsonObject(value)) return undefined;
+      if (value.trigger !== undefined && !(isJsonObject(value.trigger) && typeof value.trigger.kind === 'string')) {
+        throw new HarnError('HARN-SUS-002', 'HARN-SUS-002: invalid ResumeConditions.trigger: missing string field `kind`', {
+          data: { field: 'trigger' },
+        });
+      }
+      return value;
+    },
+  };
+}
+
+export function script(...entries: Json[]): MockProvider {
+  const mock = new MockProvider();
+  for (const entry of entries) mock.enqueue(entry);
+  return mock;
+}
+
+export function tool(name: string, handler: (args: JsonObject) => Json, change: Partial<Tool> = {}): Tool {
+  const call: ToolHandler = async (args) => ({ kind: 'value', value: handler(args) });
+  return {
+    name,
+    description: `The tool ${name}`,
+    parameters: parametersSchema({}),
+    annotations: {},
+    idempotent: false,
+    timeoutMs: undefined,
+    executor: 'harn',
+    handler: call,
+    ...change,
+  };
+}
+
+/** Runs one activation against a worker that exists in memory only. */
+export async function runActivation(setup: Setup): Promise<Run> {
+  const mock = setup.mock ?? script();
+  const runner = createLoopRunner(fakeWorld(mock, setup.clock));
+  const config: JsonObject = {
+    task: setup.prompt ?? 'Do it',
+    session_id: SESSION_ID,
+    system: setup.system ?? null,
+    options: { provider: 'mock', tool_format: 'native', ...setup.options },
+  };
+  const records: JournalRecord[] = [];
+  const events: JsonObject[] = [];
+  const boundaries: string[] = [];
+  let parkedState: LoopState | undefined;
+  const activation: Activation = {
+    workerId: WORKER_ID,
+    sessionId: SESSION_ID,
+    mode: 'top_level_agent',
+    config,
+    live: { ...NOTHING_LIVE, ...setup.live },
+    state: throughText(setup.state ?? runner.initialState(config)),
+    resume: setup.resume,
+    signal: setup.worker?.signal ?? new AbortController().signal,
+    atBoundary: (boundary) => {
+      boundaries.push(boundary);
+      return setup.worker?.suspendAt?.[boundaries.length - 1];
+    },
+    hasParkRequest: false,
+    changed: () => new Promise(() => {}),
+    approveSelfPark: async (request) => setup.worker?.verdict ?? { decision: 'allow', reason: request.reason },
+    prepareConditions: async (request) => setup.worker?.prepare?.(request),
+    park: async (request, state, facts) => {
+      if (setup.worker?.parkError !== undefined) throw setup.worker.parkError;
+      parkedState = throughText(state);
+      return {
+        status: 'suspended',
+        handle: { id: WORKER_ID },
+        reason: request.reason,
+        initiator: request.initiator,
+        conditions: request.conditions ?? null,
+        iterations_completed: facts.iterationsCompleted,
+        suspended_at_turn: facts.turn ?? null,
+      };
+    },
+    record: (record) => {
+      records.push(throughText(record));
+    },
+    emit: (event) => {
+      events.push(event);
+    },
+    progressed: () => {},
+  };
+  const end = await runner.run(activation);
+  return { end, records, events, parkedState, boundaries };
+}
+
+/** Whatever is saved has been text on disk before it is read again. */
+export function throughText<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+export function result(run: Run): JsonObject {
+  return run.end.result;
+}
+
+export function sent(mock: MockProvider): Pick<ModelRequest, 'messages' | 'system'>[] {
+  return mock.calls() as never; // the log holds the requests as JSON
+}
+
+export const SELF: Omit<ParkRequest, 'reason'> = { initiator: 'self', conditions: undefined };

@@ -1,5 +1,6 @@
 /** `npm run build`: one CommonJS bundle with all run-time libraries, and V8's code cache of it. */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -39,7 +40,9 @@ async function bundle(): Promise<void> {
   });
   const [file] = result.outputFiles;
   if (file === undefined) throw new Error('esbuild gave no output');
-  writeFileSync(BUNDLE, `(function (exports, require, module, __filename, __dirname) {${file.text}\n})`);
+  const buildId = createHash('sha256').update(file.text).digest('hex').slice(0, 16);
+  const text = file.text.replace('@HARN_BUILD_ID@', buildId);
+  writeFileSync(BUNDLE, `(function (exports, require, module, __filename, __dirname) {${text}\n})`);
 }
 
 /** Runs a small script twice, the second time with what the first compiled lazily in the cache. */

@@ -1,7 +1,7 @@
 import { HarnError } from '../base/harn-error.ts';
 import { isModelError, isStackOverflow } from './caught.ts';
 import { HarnRaise } from './errors.ts';
-import type { CompiledProgram } from './load.ts';
+import type { CompiledProgram } from './program.ts';
 
 /** An uncaught error of a script, ready to be rendered (spec/language.md 11.3, 11.5). */
 export interface Failure {

@@ -8,7 +8,8 @@ import type { Context, Run } from './context.ts';
 import { display } from './display.ts';
 import { bindParameters, chooseEntry } from './entry.ts';
 import { finishHook } from './finish-hook.ts';
-import { type CompiledProgram, compileProgram, type LoadedProgram, loadProgram, ProgramRejected } from './load.ts';
+import { type LoadedProgram, loadProgram } from './load.ts';
+import { type CompiledProgram, ProgramRejected } from './program.ts';
 import { describeFailure, type Failure } from './report.ts';
 import { rootContext } from './task-context.ts';
 import { endTasks } from './tasks.ts';
@@ -22,8 +23,8 @@ export interface RunOptions {
   readonly stateRoot: string;
   /** Set by the command line: what to tell of warnings before the program runs. */
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
-  /** Compiles, or finds the program in a cache. */
-  readonly compile?: (scriptPath: string, text: string) => CompiledProgram;
+  /** Compiles, or finds the program in a cache; by default the program is compiled. */
+  readonly compile?: (scriptPath: string, text: string) => CompiledProgram | Promise<CompiledProgram>;
   readonly load?: typeof loadProgram;
   /** Prepares run-wide services (mock models, hooks of the manifest) before anything runs. */
   readonly prepare?: (context: Context) => void | Promise<void>;
@@ -87,8 +88,8 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
   const host = new RunHost({ ...options, scriptPath: options.script.path });
   const context = rootContext(host);
   try {
-    const compile = options.compile ?? ((scriptPath, text) => compileProgram(options.platform.files, scriptPath, text));
-    program = compile(options.script.path, options.script.text);
+    const { path: scriptPath, text } = options.script;
+    program = await (options.compile?.(scriptPath, text) ?? compileAfresh(options.platform, scriptPath, text));
     options.onWarnings?.(program.warnings);
     await options.prepare?.(context);
     const value = await runProgram(host, context, program, options.load ?? loadProgram);
@@ -100,6 +101,12 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
   } finally {
     await endTasks(host);
   }
+}
+
+/** The compiler is loaded only when it is needed: a cached program starts without it. */
+async function compileAfresh(platform: Platform, scriptPath: string, text: string): Promise<CompiledProgram> {
+  const { compileProgram } = await import('./compile-program.ts');
+  return compileProgram(platform.files, scriptPath, text);
 }
 
 async function runProgram(host: Run, context: Context, program: CompiledProgram, load: typeof loadProgram): Promise<Value> {

@@ -1,7 +1,10 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Palette, renderDiagnostic, renderMessage } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { CompileCache } from '../../runtime/compile-cache.ts';
 import { toJson } from '../../runtime/json.ts';
+import { loadProgram } from '../../runtime/load.ts';
+import type { CompiledProgram } from '../../runtime/program.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -9,6 +12,7 @@ import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import { type RunArguments, UsageError } from '../run-options.ts';
 import { stateRootFor } from '../state-root.ts';
+import { BUILD_ID } from '../version.ts';
 
 /** `harn run`: a script from a file or from `-e`. @returns the exit code */
 export async function runCommand(platform: Platform, args: RunArguments): Promise<number> {
@@ -16,17 +20,51 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   const output = createRunOutput(platform, { json: options.json === true, quiet: options.quiet === true });
   const palette = await paletteFor(platform, 'stderr');
   const script = readScript(platform, args);
+  const cache = BUILD_ID === undefined ? undefined : new CompileCache(platform, BUILD_ID);
+  const compile = new Compilation(platform, cache);
   const outcome = await runScript({
     platform,
     script,
     argv: args.rest ?? [],
     output,
     stateRoot: stateRootFor(platform, script.path),
+    compile: (path, text) => compile.program(path, text),
+    ...(cache === undefined
+      ? {}
+      : {
+          load: (run, context, program, options) =>
+            loadProgram(run, context, program, { ...options, instantiate: (module) => cache.instantiate(module) }),
+        }),
     onWarnings: (warnings) => {
       for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, palette));
     },
   });
+  compile.store();
   return finish(platform, outcome, output, palette, script.text);
+}
+
+/** Takes the program from the cache or compiles it, and stores what was compiled. */
+class Compilation {
+  readonly #platform: Platform;
+  readonly #cache: CompileCache | undefined;
+  #compiled: CompiledProgram | undefined;
+
+  constructor(platform: Platform, cache: CompileCache | undefined) {
+    this.#platform = platform;
+    this.#cache = cache;
+  }
+
+  async program(path: string, text: string): Promise<CompiledProgram> {
+    const known = this.#cache?.find(path, text);
+    if (known !== undefined) return known;
+    const { compileProgram } = await import('../../runtime/compile-program.ts');
+    this.#compiled = compileProgram(this.#platform.files, path, text);
+    return this.#compiled;
+  }
+
+  store(): void {
+    if (this.#compiled !== undefined) this.#cache?.store(this.#compiled);
+  }
 }
 
 function readScript(platform: Platform, { file, options }: RunArguments): { path: string; text: string } {

@@ -1,0 +1,159 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { isProducer } from '../language/colour.ts';
+import { type EmittedModule, emitModule, producesIterables } from '../language/emit.ts';
+import type { EmitEnvironment, ImportedName } from '../language/emit-context.ts';
+import type { Files } from '../platform/platform.ts';
+import { BUILTIN_INDEX } from './builtin-index.ts';
+import { GLOBAL_NAMES } from './globals.ts';
+import { declaredNames, type Exported, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
+import { type CompiledImport, type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
+import { readGraph, type SourceGraph, type SourceModule } from './source-graph.ts';
+
+export interface CompileOptions {
+  readonly forceAsync?: boolean;
+  /** Checks the graph; errors refuse the program, warnings are kept. */
+  readonly check?: (graph: SourceGraph) => readonly Diagnostic[];
+}
+
+/**
+ * Source to JavaScript: read the graph of modules, check it, emit each module. Colours of imported functions must be
+ * known before an importer is emitted, and whether any waiting function is used as a value must be known for all:
+ * so modules are emitted in order, and once more when the first round found such a value.
+ *
+ * @throws ProgramRejected with everything that was found wrong
+ */
+export function compileProgram(files: Files, entryPath: string, entryText: string, options: CompileOptions = {}): CompiledProgram {
+  const graph = readGraph(files, entryPath, entryText);
+  if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
+  const found = options.check?.(graph) ?? [];
+  if (found.some(({ severity }) => severity === 'error')) throw new ProgramRejected(found);
+  const asyncIterables = graph.order.some(({ program }) => producesIterables(program));
+  const recordsCaptures = usesAgents(graph);
+  const emit = (asyncCallables: boolean): Map<SourceModule, EmittedModule> =>
+    emitAll(graph, { asyncCallables, asyncIterables, recordsCaptures, forceAsync: options.forceAsync === true });
+  let emitted = emit(options.forceAsync === true);
+  if ([...emitted.values()].some(({ facts }) => facts.hasAsyncValues)) emitted = emit(true);
+  const problems = graph.order.flatMap((module) =>
+    (emitted.get(module)?.problems ?? []).map((problem) => ({ ...problem, path: module.path })),
+  );
+  if (problems.length > 0) throw new ProgramRejected(problems);
+  const modules = graph.order.map((module) => compiled(module, emitted.get(module) as EmittedModule));
+  return { entryPath: graph.entry.path, modules, warnings: found };
+}
+
+interface GraphFacts {
+  readonly asyncCallables: boolean;
+  readonly asyncIterables: boolean;
+  readonly recordsCaptures: boolean;
+  readonly forceAsync: boolean;
+}
+
+/** Can any loop be parked by this program? Then closures remember what they captured. */
+function usesAgents(graph: SourceGraph): boolean {
+  return graph.order.some(({ text }) => /\b(?:agent_loop|spawn_agent|sub_agent_run|tool_define|daemon_spawn|tool)\b/.test(text));
+}
+
+function emitAll(graph: SourceGraph, facts: GraphFacts): Map<SourceModule, EmittedModule> {
+  const emitted = new Map<SourceModule, EmittedModule>();
+  for (const module of graph.order) emitted.set(module, emitModule(module.program, environmentOf(module, graph, facts, emitted)));
+  return emitted;
+}
+
+const BUILTIN_COLOURS = new Map(Object.entries(BUILTIN_INDEX).map(([name, [, colour]]) => [name, colour]));
+
+function environmentOf(
+  module: SourceModule,
+  graph: SourceGraph,
+  facts: GraphFacts,
+  emitted: ReadonlyMap<SourceModule, EmittedModule>,
+): EmitEnvironment {
+  const names = visibleNames(module);
+  const imports = new Map<string, ImportedName>();
+  const asyncImports = new Set<string>();
+  const asyncMethods = new Set<string>();
+  for (const [name, item] of names.values) {
+    const fact = emitted.get(item.home)?.facts.functions.find((candidate) => candidate.name === name);
+    // A module of a cycle that is not emitted yet may do anything.
+    const isFunction = item.declaration.kind === 'Function';
+    const isAsync = fact?.isAsync ?? (isFunction && !isProducer(item.declaration));
+    const index = indexOfImport(module, item);
+    imports.set(name, { module: index, name, kind: isFunction ? 'function' : 'value', isAsync, bounces: fact?.bounces ?? true });
+    if (isAsync) asyncImports.add(name);
+  }
+  for (const { module: target } of module.imports) {
+    for (const name of (target && emitted.get(target)?.facts.asyncMethods) ?? []) asyncMethods.add(name);
+  }
+  return {
+    role: module === graph.entry ? 'entry' : 'module',
+    builtins: BUILTIN_COLOURS,
+    asyncImports,
+    asyncMethods,
+    asyncCallables: facts.asyncCallables,
+    asyncIterables: facts.asyncIterables,
+    forceAsync: facts.forceAsync,
+    recordsCaptures: facts.recordsCaptures,
+    imports,
+    importedEnums: names.enums,
+    importedStructs: names.structs,
+    importedInterfaces: names.interfaces,
+    importedAliases: names.aliases,
+    globals: GLOBAL_NAMES,
+  };
+}
+
+function visibleNames(module: SourceModule): ModuleNames {
+  try {
+    return importedNames(module);
+  } catch (error) {
+    if (!(error instanceof ImportFailure)) throw error;
+    throw new ProgramRejected([importDiagnostic(error)]);
+  }
+}
+
+function importDiagnostic(error: ImportFailure): Diagnostic {
+  const span = { start: 0, end: 0, line: error.line, column: 1 };
+  return { severity: 'error', stage: 'import', message: error.message, path: error.module.path, span };
+}
+
+/** The first import through which the name comes; its record exports the name too when it re-exports it. */
+function indexOfImport(module: SourceModule, item: Exported): number {
+  const index = module.imports.findIndex(({ node, module: target }) => {
+    if (target === undefined) return false;
+    if (node.names !== undefined) return node.names.some(({ text }) => text === item.name);
+    return target === item.home || reexports(target, item, new Set());
+  });
+  return Math.max(0, index);
+}
+
+function reexports(module: SourceModule, item: Exported, seen: Set<SourceModule>): boolean {
+  if (seen.has(module)) return false;
+  seen.add(module);
+  return module.imports.some(
+    ({ node, module: target }) => node.isPublic && target !== undefined && (target === item.home || reexports(target, item, seen)),
+  );
+}
+
+function compiled(module: SourceModule, emitted: EmittedModule): CompiledModule {
+  const imports = module.imports.map(({ node, module: target, message }): CompiledImport => {
+    const names =
+      node.isPublic && target !== undefined
+        ? reexportsOf(
+            module,
+            node.names?.map(({ text }) => text),
+            target,
+          )
+        : [];
+    return { path: target?.path, failure: message, line: node.span.line, reexports: names };
+  });
+  return { path: module.path, directory: module.directory, text: module.text, js: emitted.js, facts: emitted.facts, imports };
+}
+
+function reexportsOf(module: SourceModule, names: readonly string[] | undefined, target: SourceModule): { name: string; home: string }[] {
+  const visible = importedNames({ ...module, imports: module.imports.filter((item) => item.module === target) }).values;
+  const own = declaredNames(target).values;
+  const wanted = names ?? [...visible.keys()];
+  return wanted.flatMap((name) => {
+    const item = visible.get(name) ?? own.get(name);
+    return item === undefined ? [] : [{ name, home: item.home.path }];
+  });
+}

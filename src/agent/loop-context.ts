@@ -5,12 +5,10 @@ import type { LoopOptions } from './loop-options.ts';
 import { applyRecord, type LoopProgress, type LoopRecord } from './loop-record.ts';
 import type { RequestFrame } from './loop-request.ts';
 import type { ModelWorld } from './model-call.ts';
-import type { ParseConditions } from './self-park.ts';
 import type { Dispatcher } from './tool-dispatch.ts';
 
 export interface LoopWorld extends ModelWorld {
   readonly env: (name: string) => string | undefined;
-  readonly parseConditions: ParseConditions;
 }
 
 /** One activation while it runs. */

@@ -16,6 +16,8 @@ export class MockProvider implements Provider {
   #fileEntries: MockEntry[] | undefined;
   #scope: Scope = emptyScope();
   readonly #outer: Scope[] = [];
+  /** Messages never change, and a long loop sends the same ones again and again. */
+  readonly #texts = new WeakMap<Message, MatchText>();
 
   /** Replays these entries before any others; an unmatched call is then an error. */
   useFile(entries: readonly MockEntry[]): void {
@@ -68,16 +70,16 @@ export class MockProvider implements Provider {
   }
 
   #answer(request: ModelRequest): ModelAnswer {
-    const text = matchText(request.messages);
+    const text = this.#matchText(request.messages);
     const entry = (this.#fileEntries === undefined ? undefined : take(this.#fileEntries, text)) ?? take(this.#scope.queue, text);
     if (entry !== undefined) return this.#scripted(entry, request, text);
     if (this.#fileEntries !== undefined) {
-      throw new HarnError('plain', `No --llm-mock fixture matched prompt: "${firstCodePoints(text, 200)}"`);
+      throw new HarnError('plain', `No --llm-mock fixture matched prompt: "${firstCodePoints(text.whole(), 200)}"`);
     }
     return unscripted(request, text, this.#cacheUsage(request, text));
   }
 
-  #scripted(entry: MockEntry, request: ModelRequest, text: string): ModelAnswer {
+  #scripted(entry: MockEntry, request: ModelRequest, text: PromptText): ModelAnswer {
     const provider = entry.provider ?? request.provider;
     const model = entry.model ?? request.model;
     if (entry.error !== undefined) {
@@ -97,7 +99,7 @@ export class MockProvider implements Provider {
       provider,
       model,
       usage: {
-        input_tokens: entry.inputTokens ?? codePointLength(text),
+        input_tokens: entry.inputTokens ?? text.length,
         output_tokens: entry.outputTokens ?? 30,
         cache_read_tokens: entry.cacheReadTokens ?? cache.read,
         cache_write_tokens: entry.cacheWriteTokens ?? cache.write,
@@ -106,15 +108,42 @@ export class MockProvider implements Provider {
     };
   }
 
+  #matchText(messages: readonly Message[]): PromptText {
+    const parts = messages.map((message) => this.#messageText(message)).filter((part) => part.length > 0);
+    const length = parts.reduce((sum, part) => sum + part.length, Math.max(0, parts.length - 1));
+    return { length, whole: () => parts.map((part) => part.text).join('\n') };
+  }
+
+  #messageText(message: Message): MatchText {
+    const known = this.#texts.get(message);
+    if (known !== undefined) return known;
+    const text = messageStrings(message).join('\n');
+    const made = { text, length: codePointLength(text) };
+    this.#texts.set(message, made);
+    return made;
+  }
+
   /** A prompt cache as services have it: a prefix that was sent before is read, any other is written. */
-  #cacheUsage(request: ModelRequest, text: string): CacheUsage {
+  #cacheUsage(request: ModelRequest, text: PromptText): CacheUsage {
     if (request.options.cache !== true) return { read: 0, write: 0 };
-    const key = JSON.stringify([request.provider, request.model, request.system ?? '', text]);
-    const size = codePointLength(text);
+    const key = JSON.stringify([request.provider, request.model, request.system ?? '', text.whole()]);
+    const size = text.length;
     if (this.#scope.cachedPrompts.has(key)) return { read: size, write: 0 };
     this.#scope.cachedPrompts.add(key);
     return { read: 0, write: size };
   }
+}
+
+/** Text of one message and its length in code points. */
+interface MatchText {
+  readonly text: string;
+  readonly length: number;
+}
+
+/** Text of all messages; put together only when something looks at it. */
+interface PromptText {
+  readonly length: number;
+  whole(): string;
 }
 
 interface Scope {
@@ -133,21 +162,21 @@ function emptyScope(): Scope {
 }
 
 /** Ordered entries come first, whatever stands before them; only when none is left do the globs decide (1.8). */
-function take(entries: MockEntry[], text: string): MockEntry | undefined {
+function take(entries: MockEntry[], text: PromptText): MockEntry | undefined {
   const ordered = entries.findIndex((entry) => entry.match === undefined);
   if (ordered >= 0) return entries.splice(ordered, 1)[0];
-  const matching = entries.findIndex((entry) => entry.match !== undefined && matchesGlob(entry.match, text));
+  const matching = entries.findIndex((entry) => entry.match !== undefined && matchesGlob(entry.match, text.whole()));
   if (matching < 0) return undefined;
   const entry = entries[matching];
   if (entry?.consumeMatch === true) entries.splice(matching, 1);
   return entry;
 }
 
-/** Every string inside every message; the words that only give structure (`role`, `type`) are no text. */
-function matchText(messages: readonly Message[]): string {
+/** Every string inside a message; the words that only give structure (`role`, `type`) are no text. */
+function messageStrings({ role: _, ...content }: Message): string[] {
   const strings: string[] = [];
-  for (const { role: _, ...content } of messages) collectStrings(content, strings);
-  return strings.join('\n');
+  collectStrings(content, strings);
+  return strings;
 }
 
 function collectStrings(value: Json | undefined, into: string[]): void {
@@ -176,7 +205,7 @@ function logEntry(request: ModelRequest): JsonObject {
 /** Tools that the runtime adds itself. An unscripted loop would park itself if the first of them counted (13.6). */
 const LIFECYCLE_TOOLS: ReadonlySet<string> = new Set(['agent_await_resumption', 'subagent_pause', 'subagent_resume']);
 
-function unscripted(request: ModelRequest, text: string, cache: CacheUsage): ModelAnswer {
+function unscripted(request: ModelRequest, text: PromptText, cache: CacheUsage): ModelAnswer {
   const tool = request.toolChoice === 'none' ? undefined : request.tools.find((candidate) => !LIFECYCLE_TOOLS.has(candidate.name));
   const answer = {
     thinking: undefined,
@@ -185,7 +214,7 @@ function unscripted(request: ModelRequest, text: string, cache: CacheUsage): Mod
     model: request.model,
     blocks: undefined,
   };
-  const usage = { input_tokens: codePointLength(text), cache_read_tokens: cache.read, cache_write_tokens: cache.write };
+  const usage = { input_tokens: text.length, cache_read_tokens: cache.read, cache_write_tokens: cache.write };
   if (tool !== undefined) {
     const call: ToolCall = { id: 'mock_call_1', name: tool.name, arguments: placeholderArguments(tool) };
     return { ...answer, text: '', toolCalls: [call], stopReason: 'tool_use', usage: { ...usage, output_tokens: 20 } };

@@ -1,5 +1,7 @@
 import { HarnError } from '../base/harn-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { type AwaitResumptionRequest, parseAwaitResumption } from '../lifecycle/await-resumption.ts';
+import { hasConditions } from '../lifecycle/resume-condition.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import type { ToolSpec } from './provider.ts';
@@ -33,24 +35,20 @@ export type AwaitArguments =
   | { readonly kind: 'valid'; readonly reason: string; readonly conditions: JsonObject | undefined }
   | { readonly kind: 'invalid'; readonly error: HarnError };
 
-/** Chapter 6: normalises conditions; undefined for none. Throws the diagnostics HARN-SUS-002 and 008. */
-export type ParseConditions = (value: Json, operation: string) => JsonObject | undefined;
-
-export function readAwaitArguments(args: JsonObject, parseConditions: ParseConditions): AwaitArguments {
-  const reason = typeof args.reason === 'string' ? args.reason.trim() : '';
-  if (reason === '') return { kind: 'invalid', error: blankReason() };
+/** Checks what the model wrote; a fault is the model's and goes back to it (7.4). */
+export function readAwaitArguments(args: JsonObject): AwaitArguments {
   try {
-    return { kind: 'valid', reason, conditions: parseConditions(args.conditions ?? null, AWAIT_RESUMPTION) };
+    const request = parseAwaitResumption(args.reason, args.conditions);
+    return { kind: 'valid', reason: request.reason, conditions: requestConditions(request) };
   } catch (error) {
     if (error instanceof HarnError && error.code.startsWith('HARN-SUS-')) return { kind: 'invalid', error };
     throw error;
   }
 }
 
-export function blankReason(): HarnError {
-  return new HarnError('HARN-SUS-005', 'HARN-SUS-005: agent_await_resumption reason is required', {
-    data: { operation: AWAIT_RESUMPTION, detail: { reason: 'blank_reason' } },
-  });
+/** Conditions as a park request has them. Closures of a script stay in them as opaque leaves, which lifecycle knows. */
+export function requestConditions({ conditions }: AwaitResumptionRequest): JsonObject | undefined {
+  return hasConditions(conditions) ? (conditions.spec as JsonObject) : undefined;
 }
 
 /** The result of a call that parks the loop; it stays in history after a resume. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { HarnError } from '../base/harn-error.ts';
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { type Block, type Message, messageCalls, messageText, type Role } from './message.ts';
 import type { Reminder } from './reminder.ts';
 
@@ -161,9 +161,17 @@ export function estimateTokens(messages: readonly Message[]): number {
   let characters = 0;
   for (const message of messages) {
     characters += messageText(message).length;
-    for (const call of messageCalls(message)) characters += call.name.length + JSON.stringify(call.arguments).length;
+    for (const call of messageCalls(message)) characters += call.name.length + jsonSize(call.arguments);
   }
   return Math.ceil(characters / 4);
+}
+
+/** About the length of the JSON text, without making it: this runs before every turn. */
+function jsonSize(value: Json | undefined): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + jsonSize(item) + 1, 2);
+  if (isJsonObject(value)) return Object.entries(value).reduce((sum, [key, item]) => sum + key.length + 4 + jsonSize(item), 2);
+  return 5;
 }
 
 export function lastOfRole(messages: readonly Message[], role: Role): Message | undefined {

@@ -219,7 +219,7 @@ function isLifecycleCall(loop: Loop, call: ToolCall): boolean {
 async function parkTurn(loop: Loop, turn: Turn, awaiting: number): Promise<TurnOutcome> {
   const { activation } = loop;
   const call = turn.calls[awaiting] as ToolCall; // found by the caller
-  const args = readAwaitArguments(call.arguments, loop.world.parseConditions);
+  const args = readAwaitArguments(call.arguments);
   if (args.kind === 'invalid') return refuseParkTurn(loop, turn, awaiting, args.error.message, invalidAwaitFeedback(args.error));
   const request: ParkRequest = { reason: args.reason, initiator: 'self', conditions: args.conditions };
   try {

@@ -5,8 +5,7 @@ import { MockProvider } from '../../src/agent/mock-provider.ts';
 import type { ModelRequest } from '../../src/agent/provider.ts';
 import { createLoopRunner } from '../../src/agent/runner.ts';
 import { parametersSchema, type Tool, type ToolHandler } from '../../src/agent/tool.ts';
-import { HarnError } from '../../src/base/harn-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
+import type { Json, JsonObject } from '../../src/base/json.ts';
 import type {
   Activation,
   HookVerdict,
@@ -59,22 +58,13 @@ export function frozenClock(): ControlledClock {
   return clock;
 }
 
-/** A loop's world: the mock model, a clock that only tests move, and conditions that need a `kind` in a trigger. */
+/** A loop's world: the mock model, and a clock that only tests move. */
 export function fakeWorld(mock: MockProvider, clock = frozenClock()): LoopWorld {
   return {
     clock,
     random: { id: (prefix) => prefix, uuidV4: () => 'v4', uuidV7: () => 'v7', float: () => 0, bytes: (count) => new Uint8Array(count) },
     models: { provider: () => mock, hasNativeTools: (provider) => provider !== 'mock' },
     env: () => undefined,
-    parseConditions: (value) => {
-      if (!isJsonObject(value)) return undefined;
-      if (value.trigger !== undefined && !(isJsonObject(value.trigger) && typeof value.trigger.kind === 'string')) {
-        throw new HarnError('HARN-SUS-002', 'HARN-SUS-002: invalid ResumeConditions.trigger: missing string field `kind`', {
-          data: { field: 'trigger' },
-        });
-      }
-      return value;
-    },
   };
 }
 

@@ -23,6 +23,8 @@ export interface Run {
   service<T>(key: symbol, create: (run: Run) => T): T;
   /** Aborts when the run must end (signal, exit, end of the entry). */
   readonly signal: AbortSignal;
+  /** Aborts `signal`; the first reason wins. */
+  end(reason: Error): void;
 }
 
 /**

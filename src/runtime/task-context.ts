@@ -15,8 +15,6 @@ export interface TaskFacts {
   /** Counters behind the ids of children (spec/language.md 10.6). */
   spawnCount: number;
   parallelCount: number;
-  /** What the task waits for, for `runtime_context().debug`. */
-  waitingFor: string | undefined;
 }
 
 export class TaskTree {
@@ -32,7 +30,7 @@ export class TaskTree {
   facts(taskId: string): TaskFacts {
     let facts = this.#facts.get(taskId);
     if (facts === undefined) {
-      facts = { cancelRequested: false, spawnCount: 0, parallelCount: 0, waitingFor: undefined };
+      facts = { cancelRequested: false, spawnCount: 0, parallelCount: 0 };
       this.#facts.set(taskId, facts);
     }
     return facts;

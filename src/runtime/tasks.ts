@@ -1,3 +1,4 @@
+import { ControlledClock } from '../platform/controlled-clock.ts';
 import type { CancelScope } from '../tasks/cancel-scope.ts';
 import { Channel, CLOSED } from '../tasks/channel.ts';
 import { fanOut, firstFailure } from '../tasks/fan-out.ts';
@@ -6,7 +7,7 @@ import { Task } from '../tasks/task.ts';
 import { waitForPromise } from '../tasks/wait.ts';
 import { isInt } from './arithmetic.ts';
 import { settle } from './call.ts';
-import { caughtValue } from './caught.ts';
+import { caughtValue, ExitRequest } from './caught.ts';
 import type { Context, Run } from './context.ts';
 import { dictOf } from './dict.ts';
 import { runtimeError } from './errors.ts';
@@ -160,8 +161,11 @@ export async function endTasks(run: Run): Promise<void> {
     if (outcome?.kind !== 'failed') continue;
     run.output.err(`warning: ${handle.name} failed and was never awaited: ${failureText(outcome.error)}\n`);
   }
+  // Frozen time would never end the wait for a task that ignores its signal.
+  if (run.platform.clock instanceof ControlledClock) run.platform.clock.unmock();
   tree.scopeOf(run.signal).cancelChildren(cancelledError());
   await withinRealTime(run, tree.background());
+  run.end(cancelledError());
   tree.interrupts.close();
 }
 
@@ -267,6 +271,8 @@ export function runTask(child: Context, body: () => unknown): Value | Promise<Va
   tree.facts(child.taskId);
   const end = (): void => tree.forget(child.taskId);
   const fail = (error: unknown): never => {
+    // `exit` ends the run at once, in whatever task it is called.
+    if (error instanceof ExitRequest) child.run.end(error);
     syncLocks(child.run).releaseAllOf(child.taskId);
     end();
     throw error;
@@ -371,7 +377,7 @@ export async function withinTime<T>(context: Context, promise: Promise<T>, timeo
 }
 
 /** How long the end of a run waits for cancelled tasks; one that ignores its signal must not hang the process. */
-const UNWINDING_MS = 2_000;
+const UNWINDING_MS = 1_000;
 
 async function withinRealTime(run: Run, promise: Promise<unknown>): Promise<void> {
   const { clock } = run.platform;

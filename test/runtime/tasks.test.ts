@@ -256,6 +256,22 @@ test('tasks that nobody awaited are cancelled when the program ends', async () =
   expect(out).toBe('end\n');
 });
 
+test.each([
+  ['a spawned task', 'spawn { exit(3) }; sleep(1h); println("never")'],
+  ['a parallel task', 'parallel each [1, 2] { x -> if x == 1 { exit(3) }; sleep(1h) }; println("never")'],
+  ['a task while the entry is busy', 'spawn { sleep(1); exit(3) }; while true { try { sleep(1) } catch (e) { } }'],
+])('exit in %s ends the run at once', async (_where, script) => {
+  const { out, outcome } = await runText(script);
+  expect([out, outcome]).toEqual(['', { kind: 'exit', exitCode: 3 }]);
+});
+
+test('a task that hangs in its clean-up does not keep the run from ending', async () => {
+  const { out, outcome } = await runText(
+    'mock_time(0); spawn { try { sleep(1h) } finally { receive(channel("x")) } }; await(spawn { 1 }); println("end")',
+  );
+  expect([out, outcome.kind]).toEqual(['end\n', 'value']);
+});
+
 test('a task that failed unheard is told of on stderr', async () => {
   const { err } = await runText('spawn { throw "lost" }; sleep(1)');
   expect(err).toBe('warning: vm_task_1 failed and was never awaited: Thrown: lost\n');

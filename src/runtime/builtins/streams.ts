@@ -190,11 +190,14 @@ function sourceArgument(name: string, value: Value): Source {
   return source;
 }
 
-/** Sources given one by one, or as one list. */
+/** Sources given one by one, or as one list; a list with an element that is no source is a source itself. */
 function sourceArguments(name: string, values: readonly Value[]): Source[] {
   const [only] = values;
-  const list = values.length === 1 && Array.isArray(only) ? (only as readonly Value[]) : values;
-  return list.map((value) => sourceArgument(name, value));
+  if (values.length === 1 && Array.isArray(only)) {
+    const listed = (only as readonly Value[]).map(streamSource);
+    if (listed.every((source) => source !== undefined)) return listed;
+  }
+  return values.map((value) => sourceArgument(name, value));
 }
 
 function callableArgument(name: string, value: Value): HarnFunction {

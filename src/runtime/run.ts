@@ -7,6 +7,7 @@ import { ExitRequest } from './caught.ts';
 import type { Context, Run } from './context.ts';
 import { display } from './display.ts';
 import { bindParameters, chooseEntry } from './entry.ts';
+import { runtimeError } from './errors.ts';
 import { finishHook } from './finish-hook.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
@@ -87,6 +88,8 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
   let program: CompiledProgram | undefined;
   const host = new RunHost({ ...options, scriptPath: options.script.path });
   const context = rootContext(host);
+  // Without this a script whose tasks wait for each other would end quietly, and with success.
+  const stopListening = options.platform.processes.onIdle?.(() => host.end(runtimeError(DEADLOCK)));
   try {
     const { path: scriptPath, text } = options.script;
     program = await (options.compile?.(scriptPath, text) ?? compileAfresh(options.platform, scriptPath, text));
@@ -99,9 +102,12 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
     if (error instanceof ProgramRejected) return { kind: 'rejected', diagnostics: error.diagnostics };
     return { kind: 'failed', failure: describeFailure(error, program) };
   } finally {
+    stopListening?.();
     await endTasks(host);
   }
 }
+
+const DEADLOCK = 'deadlock: every task waits, and nothing is left that could wake one';
 
 /** The compiler is loaded only when it is needed: a cached program starts without it. */
 async function compileAfresh(platform: Platform, scriptPath: string, text: string): Promise<CompiledProgram> {

@@ -383,7 +383,7 @@ async function withinRealTime(run: Run, promise: Promise<unknown>): Promise<void
   const { clock } = run.platform;
   let stop = (): void => {};
   const timeUp = new Promise<void>((resolve) => {
-    stop = clock.timer(UNWINDING_MS, resolve, 'unref');
+    stop = clock.timer(UNWINDING_MS, resolve);
   });
   await Promise.race([promise, timeUp]);
   stop();

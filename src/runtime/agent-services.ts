@@ -1,0 +1,77 @@
+import { EventHub } from '../agent/events.ts';
+import { llmError } from '../agent/llm-errors.ts';
+import { MockProvider } from '../agent/mock-provider.ts';
+import type { ModelRouter, ModelWorld } from '../agent/model-call.ts';
+import type { ModelAnswer, Provider } from '../agent/provider.ts';
+import { SessionStore } from '../agent/session.ts';
+import type { Run } from './context.ts';
+
+/** What the agent half remembers for a run: the scripted model, sessions, listeners, and what was spent. */
+export interface AgentServices extends ModelWorld {
+  readonly mock: MockProvider;
+  readonly sessions: SessionStore;
+  readonly events: EventHub;
+  readonly spending: Spending;
+  readonly env: (name: string) => string | undefined;
+  /** Sessions of workers that run or are parked; such a session is never evicted. */
+  readonly sessionsInUse: Map<string, number>;
+  /** Answers of real models, in order, while `--llm-mock-record` is on. */
+  recorder: ((answer: ModelAnswer) => void) | undefined;
+}
+
+/** Totals of a run, and its ceiling in dollars. */
+export interface Spending {
+  costUsd: number;
+  inputTokens: number;
+  outputTokens: number;
+  calls: number;
+  budgetUsd: number | undefined;
+}
+
+const SERVICES = Symbol('agent services');
+
+export function agentServices(run: Run): AgentServices {
+  return run.service(SERVICES, createServices);
+}
+
+function createServices(run: Run): AgentServices {
+  const { clock, random, env } = run.platform;
+  const mock = new MockProvider();
+  const sessionsInUse = new Map<string, number>();
+  const services: AgentServices = {
+    clock,
+    random,
+    env: (name) => env.get(name),
+    mock,
+    sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => (sessionsInUse.get(id) ?? 0) > 0 }),
+    sessionsInUse,
+    events: new EventHub(),
+    spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
+    recorder: undefined,
+    models: createRouter(mock, () => services.recorder),
+  };
+  return services;
+}
+
+function createRouter(mock: MockProvider, recorder: () => AgentServices['recorder']): ModelRouter {
+  return {
+    provider: (name) => {
+      if (mock.answersFor(name)) return recorded(mock, recorder());
+      throw llmError({ category: 'not_found', message: `unknown provider: ${name}`, provider: name, model: '' });
+    },
+    hasNativeTools: (provider) => provider !== 'mock',
+  };
+}
+
+/** Lets a recorder see each whole answer. */
+function recorded(provider: Provider, record: AgentServices['recorder']): Provider {
+  if (record === undefined) return provider;
+  return {
+    async *stream(request, signal) {
+      for await (const event of provider.stream(request, signal)) {
+        if (event.type === 'finish') record(event.answer);
+        yield event;
+      }
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { llmErrorFacts } from '../../agent/llm-errors.ts';
+import { resolveModel } from '../../agent/resolve-model.ts';
+import { readStructured } from '../../agent/structured-output.ts';
+import { HarnError } from '../../base/harn-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
+import { agentServices } from '../agent-services.ts';
+import { agentValue, asDict, optionalText, optionsJson } from '../agent-values.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import { ChannelHandle } from '../channel.ts';
+import type { Context } from '../context.ts';
+import { copyDict, dictEntries, dictOf } from '../dict.ts';
+import { toJson } from '../json.ts';
+import { type LlmAnswer, runLlmCall } from '../llm-call.ts';
+import { Dict, Float, type Value } from '../value.ts';

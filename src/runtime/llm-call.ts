@@ -1,0 +1,153 @@
+import { llmError } from '../agent/llm-errors.ts';
+import { buildLlmResult } from '../agent/llm-result.ts';
+import { readToolChoice } from '../agent/loop-request.ts';
+import type { CallUsage } from '../agent/loop-state.ts';
+import { assistantMessage, decodeMessages, type Message, userMessage } from '../agent/message.ts';
+import { DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
+import { costUsd } from '../agent/pricing.ts';
+import type { ModelAnswer, ModelEvent, ModelRequest, ToolSpec } from '../agent/provider.ts';
+import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
+import { resolveModel } from '../agent/resolve-model.ts';
+import { callShaped, readShapeWish, type ShapedAnswer } from '../agent/structured-call.ts';
+import { parseTextResponse, renderToolContract } from '../agent/text-tools.ts';
+import { parametersSchema } from '../agent/tool.ts';
+import { appendMessage, createTranscript, decodeTranscript, type Transcript } from '../agent/transcript.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { type AgentServices, agentServices } from './agent-services.ts';
+import { toolEntries } from './agent-tools.ts';
+import { field, optionsJson } from './agent-values.ts';
+import type { Context } from './context.ts';
+import { toJson } from './json.ts';
+import type { Value } from './value.ts';
+
+/** One model call of a script, outside any loop (spec/agents.md chapter 1). */
+export interface LlmCall {
+  readonly prompt: string | undefined;
+  readonly system: string | undefined;
+  readonly options: Value;
+}
+
+export interface LlmAnswer {
+  readonly result: JsonObject;
+  readonly shaped: ShapedAnswer;
+}
+
+/** What a call starts from: earlier messages, and where the new ones go. */
+interface History {
+  readonly transcript: Transcript;
+  readonly sessionId: string | undefined;
+}
+
+/** Asks once (with the retries of the options), and keeps the new messages in the session when there is one. */
+export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (event: ModelEvent) => void): Promise<LlmAnswer> {
+  const services = agentServices(context.run);
+  const options = optionsJson(call.options);
+  const history = openHistory(services, call, options);
+  const asked = call.prompt === undefined ? [] : [userMessage(call.prompt)];
+  const before = asked.reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
+  const request = buildRequest(services, call, options, before);
+  refuseOverBudget(services, options, request);
+  const shaped = await callShaped(services, request, policyOf(options), readShapeWish(options, 1), context.signal, onEvent);
+  spend(services, shaped.usage);
+  const answer = withTextCalls(shaped.answer, request);
+  const transcript = appendMessage(before, assistantMessage(answer.text, answer.toolCalls));
+  storeHistory(services, history, transcript);
+  return { result: buildLlmResult(answer, { data: shaped.data, transcript }), shaped };
+}
+
+function openHistory(services: AgentServices, call: LlmCall, options: JsonObject): History {
+  const sessionId = typeof options.session_id === 'string' ? options.session_id : undefined;
+  if (sessionId !== undefined) {
+    services.sessions.open(sessionId);
+    return { transcript: services.sessions.required(sessionId, 'llm_call'), sessionId };
+  }
+  if (options.transcript !== undefined && options.transcript !== null) {
+    return { transcript: decodeTranscript(options.transcript, 'llm_call'), sessionId };
+  }
+  const transcript = createTranscript(services.random.uuidV7());
+  if (options.messages === undefined || options.messages === null) return { transcript, sessionId };
+  const messages = decodeMessages(toJson(field(call.options, 'messages')), 'llm_call');
+  return { transcript: messages.reduce((sofar, message: Message) => appendMessage(sofar, message), transcript), sessionId };
+}
+
+function buildRequest(services: AgentServices, call: LlmCall, options: JsonObject, transcript: Transcript): ModelRequest {
+  const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
+  const target = resolveModel({ provider: text('provider'), model: text('model'), modelTier: text('model_tier') }, services.env);
+  const tools = toolSpecs(field(call.options, 'tools'));
+  const format = text('tool_format') ?? (services.models.hasNativeTools(target.provider, target.model) ? 'native' : 'text');
+  const isNative = format === 'native';
+  const reminders = renderReminders(pendingReminders(transcript));
+  const system = call.system ?? text('system');
+  return {
+    ...target,
+    system: isNative || tools.length === 0 ? system : [...(system === undefined ? [] : [system]), renderToolContract(tools, undefined)].join('\n\n'),
+    messages: [...transcript.messages, ...reminders],
+    tools: isNative ? tools : [],
+    toolChoice: readToolChoice(options.tool_choice),
+    options,
+  };
+}
+
+function toolSpecs(tools: Value): ToolSpec[] {
+  return toolEntries(tools).map((entry) => {
+    const facts = optionsJson(entry);
+    return {
+      name: String(facts.name ?? ''),
+      description: typeof facts.description === 'string' ? facts.description : '',
+      parameters: parametersSchema(isJsonObject(facts.parameters) ? facts.parameters : undefined),
+    };
+  });
+}
+
+function policyOf(options: JsonObject) {
+  const count = (key: string, fallback: number): number => (typeof options[key] === 'number' ? options[key] : fallback);
+  return {
+    retries: count('llm_retries', 0),
+    backoffMs: count('llm_backoff_ms', 250),
+    timeoutMs: typeof options.timeout === 'number' ? options.timeout * 1000 : DEFAULT_TIMEOUT_MS,
+  };
+}
+
+/** Ceilings are checked before money is spent: the run's, and that of the call's own options (1.2 `budget`). */
+function refuseOverBudget({ spending }: AgentServices, options: JsonObject, { provider, model, messages }: ModelRequest): void {
+  const refuse = (message: string): never => {
+    throw llmError({ category: 'budget_exceeded', message, provider, model });
+  };
+  if (spending.budgetUsd !== undefined && spending.costUsd >= spending.budgetUsd) refuse(`LLM budget of $${spending.budgetUsd} is spent`);
+  const budget = isJsonObject(options.budget) ? options.budget : {};
+  const characters = messages.reduce((sum, message) => sum + JSON.stringify(message.content).length, 0);
+  const inputTokens = Math.ceil(characters / 4);
+  const outputTokens = typeof options.max_tokens === 'number' ? options.max_tokens : 0;
+  const projected = costUsd(model, { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: 0, cache_write_tokens: 0 });
+  const { max_input_tokens: maxInput, max_output_tokens: maxOutput, max_cost_usd: maxCost, total_budget_usd: total } = budget;
+  if (typeof maxInput === 'number' && inputTokens > maxInput) refuse(`projected input of ${inputTokens} tokens is over max_input_tokens ${maxInput}`);
+  if (typeof maxOutput === 'number' && outputTokens > maxOutput) refuse(`max_tokens ${outputTokens} is over max_output_tokens ${maxOutput}`);
+  if (typeof maxCost === 'number' && projected > maxCost) refuse(`projected cost $${projected} is over max_cost_usd ${maxCost}`);
+  if (typeof total === 'number' && spending.costUsd + projected > total) refuse(`total cost would pass total_budget_usd ${total}`);
+}
+
+export function spend({ spending }: AgentServices, usage: CallUsage): void {
+  spending.costUsd += usage.cost_usd;
+  spending.inputTokens += usage.input_tokens;
+  spending.outputTokens += usage.output_tokens;
+  spending.calls += usage.calls;
+}
+
+/** Under the text grammar the calls are in the text. */
+function withTextCalls(answer: ModelAnswer, request: ModelRequest): ModelAnswer {
+  if (answer.toolCalls.length > 0 || request.tools.length > 0) return answer;
+  const names = toolNamesIn(request.options);
+  if (names.size === 0) return answer;
+  return { ...answer, toolCalls: parseTextResponse(answer.text, names).calls };
+}
+
+function toolNamesIn({ tools }: JsonObject): ReadonlySet<string> {
+  const entries = isJsonObject(tools) && Array.isArray(tools.tools) ? tools.tools : Array.isArray(tools) ? tools : [];
+  return new Set(entries.flatMap((entry) => (isJsonObject(entry) && typeof entry.name === 'string' ? [entry.name] : [])));
+}
+
+/** Reminders that this call rendered have one turn less to live. */
+function storeHistory(services: AgentServices, { sessionId, transcript: before }: History, transcript: Transcript): void {
+  if (sessionId === undefined) return;
+  services.sessions.save(sessionId, expireReminders(transcript, pendingReminders(before).map((reminder) => reminder.id)));
+}

@@ -32,6 +32,11 @@ export class NodeProcesses implements Processes {
     return process.pid;
   }
 
+  onIdle(callback: () => void): () => void {
+    process.on('beforeExit', callback);
+    return () => process.off('beforeExit', callback);
+  }
+
   bootId(): string | undefined {
     try {
       return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -120,6 +120,12 @@ export interface Processes {
   /** Names the boot of this host, so that a pid of an earlier boot is known to be dead; undefined where unknown. */
   bootId(): string | undefined;
   isAlive(pid: number): boolean;
+  /**
+   * Calls back when nothing is pending any more that could wake this process: it would end now. Absent where the host
+   * lives on by itself.
+   * @returns a function that stops listening
+   */
+  onIdle?(callback: () => void): () => void;
 }
 
 export interface Environment {

@@ -157,8 +157,8 @@ export async function endTasks(run: Run): Promise<void> {
   const tree = taskTree(run);
   const spawned = spawnedTasks(run);
   for (const handle of spawned.unawaited()) {
-    const { outcome } = handle.task;
-    if (outcome?.kind !== 'failed') continue;
+    const { outcome, scope } = handle.task;
+    if (outcome?.kind !== 'failed' || scope.isCancelled) continue;
     run.output.err(`warning: ${handle.name} failed and was never awaited: ${failureText(outcome.error)}\n`);
   }
   // Frozen time would never end the wait for a task that ignores its signal.

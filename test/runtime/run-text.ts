@@ -1,4 +1,5 @@
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import type { Platform } from '../../src/platform/platform.ts';
 import { type RunOutcome, runScript } from '../../src/runtime/run.ts';
 
 export interface TextRun {
@@ -8,11 +9,11 @@ export interface TextRun {
 }
 
 /** Runs a script from a string in this process. Scripts that wait begin with `mock_time(0)`, so that no test sleeps. */
-export async function runText(text: string): Promise<TextRun> {
+export async function runText(text: string, platform: Platform = createNodePlatform()): Promise<TextRun> {
   let out = '';
   let err = '';
   const outcome = await runScript({
-    platform: createNodePlatform(),
+    platform,
     script: { path: '/nowhere/test.harn', text },
     argv: [],
     stateRoot: '/nowhere/.harn',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { linesOf, runText, type ScriptRow } from './run-text.ts';
 
 const PARALLEL: readonly ScriptRow[] = [
@@ -263,6 +264,25 @@ test.each([
 ])('exit in %s ends the run at once', async (_where, script) => {
   const { out, outcome } = await runText(script);
   expect([out, outcome]).toEqual(['', { kind: 'exit', exitCode: 3 }]);
+});
+
+test('a program in which every task waits for another ends with an error', async () => {
+  const platform = createNodePlatform();
+  const processes = Object.assign(Object.create(platform.processes), {
+    onIdle(callback: () => void) {
+      setImmediate(callback);
+      return () => {};
+    },
+  });
+  const { out, err, outcome } = await runText('let c = channel("c"); spawn { receive(c) }; println("begin"); receive(c)', {
+    ...platform,
+    processes,
+  });
+  expect([out, err]).toEqual(['begin\n', '']);
+  expect(outcome).toMatchObject({
+    kind: 'failed',
+    failure: { message: 'Runtime error: deadlock: every task waits, and nothing is left that could wake one' },
+  });
 });
 
 test('a task that hangs in its clean-up does not keep the run from ending', async () => {

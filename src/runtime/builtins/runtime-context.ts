@@ -36,18 +36,15 @@ const IDENTITY_FIELDS = [
   'capacity_class',
 ] as const;
 
-const CURRENT = {
-  signature: '() -> dict',
-  doc: 'The identity of the running task: task_id, parent_task_id, root_task_id, task_name, task_group_id, cancelled, context_values, and what is known of the surrounding agent, workflow and trigger.',
-  call: currentTask,
-};
+const CURRENT_DOC =
+  'The identity of the running task: task_id, parent_task_id, root_task_id, task_name, task_group_id, cancelled, context_values, and what is known of the surrounding agent, workflow and trigger.';
 
 export const runtimeContextBuiltins: BuiltinGroup = {
   name: 'runtime-context',
   title: 'The running task',
   builtins: {
-    runtime_context: CURRENT,
-    task_current: CURRENT,
+    runtime_context: { signature: '() -> dict', doc: CURRENT_DOC, call: (context) => currentTask(context) },
+    task_current: { signature: '() -> dict', doc: CURRENT_DOC, call: (context) => currentTask(context) },
     runtime_context_values: {
       signature: '() -> dict',
       doc: 'All values kept with this task.',

@@ -17,13 +17,13 @@ export const timeBuiltins: BuiltinGroup = {
       signature: '(time: duration | int) -> nil',
       doc: 'Waits for a duration, or for a number of milliseconds. Under mock_time the clock moves on and the call returns at once.',
       colour: 'async',
-      call: pause,
+      call: (context, _depth, time) => pause(context, time),
     },
     sleep_ms: {
       signature: '(ms: int) -> nil',
       doc: 'Waits for a number of milliseconds, as sleep does.',
       colour: 'async',
-      call: pause,
+      call: (context, _depth, time) => pause(context, time),
     },
     timestamp: {
       signature: '() -> float',
@@ -38,12 +38,12 @@ export const timeBuiltins: BuiltinGroup = {
     monotonic_ms: {
       signature: '() -> int',
       doc: 'Milliseconds of a clock that never goes back; only differences mean anything. Starts at 0 with mock_time.',
-      call: monotonic,
+      call: (context) => monotonic(context),
     },
     elapsed: {
       signature: '() -> int',
       doc: 'Milliseconds since the process began.',
-      call: monotonic,
+      call: (context) => monotonic(context),
     },
     mock_time: {
       signature: '(ms: int) -> nil',
@@ -106,17 +106,17 @@ export const timeBuiltins: BuiltinGroup = {
     circuit_record_success: {
       signature: '(name: string) -> nil',
       doc: 'Closes the circuit and forgets its failures.',
-      call: closeCircuit,
+      call: (context, _depth, name) => closeCircuit(context, name),
     },
     circuit_reset: {
       signature: '(name: string) -> nil',
       doc: 'Closes the circuit and forgets its failures.',
-      call: closeCircuit,
+      call: (context, _depth, name) => closeCircuit(context, name),
     },
   },
 };
 
-async function pause(context: Context, _depth: number, time?: Value): Promise<undefined> {
+async function pause(context: Context, time: Value): Promise<undefined> {
   const ms = durationMs(time);
   if (ms !== undefined) await context.run.platform.clock.sleep(ms, context.signal);
   return undefined;
@@ -141,7 +141,7 @@ function endTimer(context: Context, _depth: number, timer?: Value): Value {
   return ms;
 }
 
-function closeCircuit(context: Context, _depth: number, name?: Value): undefined {
+function closeCircuit(context: Context, name: Value): undefined {
   breakers(context).close(display(name));
   return undefined;
 }

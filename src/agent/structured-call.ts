@@ -5,7 +5,7 @@ import type { CallUsage } from './loop-state.ts';
 import { type CallPolicy, callModel, type ModelWorld } from './model-call.ts';
 import { costUsd } from './pricing.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.ts';
-import { readStructured, retryMessages } from './structured-output.ts';
+import { readStructured, retryMessages, type StructuredOutcome } from './structured-output.ts';
 
 /** What the caller wants of the answer's shape (spec/agents.md 1.2, 1.5). */
 export interface ShapeWish {
@@ -23,6 +23,10 @@ export interface ShapedAnswer {
   /** Over all attempts. */
   readonly usage: CallUsage;
   readonly isExtracted: boolean;
+  /** What is wrong with the last answer; empty when it fits, or when nobody asked. */
+  readonly faults: readonly string[];
+  /** The last answer held no JSON at all. */
+  readonly isMissing: boolean;
 }
 
 /** Undefined when the options ask for plain text. */
@@ -44,10 +48,9 @@ export function readShapeWish(options: JsonObject, defaultRetries: number): Shap
 }
 
 /**
- * A model call whose answer must have a shape. A retry is a new request with one corrective message; the wrong
- * answer is forgotten. Answers that use tools are not checked: they are not the final word.
- *
- * @throws HarnError `llm` (schema_validation) when `validation` is `error` and every attempt failed
+ * A model call whose answer should have a shape. A retry is a new request with one corrective message; the wrong
+ * answer is forgotten. Answers that use tools are not checked: they are not the final word. Whether an answer that
+ * still does not fit is an error is for `assertShape`.
  */
 export async function callShaped(
   world: ModelWorld,
@@ -62,22 +65,26 @@ export async function callShaped(
   for (let attempt = 0; ; attempt++) {
     const answer = await callModel(world, { ...request, messages }, policy, signal, onEvent);
     usage = addUsage(usage, answer);
-    if (wish === undefined || answer.toolCalls.length > 0) return { answer, data: null, usage, isExtracted: false };
+    if (wish === undefined || answer.toolCalls.length > 0) return { answer, ...UNSHAPED, usage };
     const outcome = readStructured(answer.text, wish.schema);
-    if (outcome.kind === 'valid') return { answer, data: outcome.data, usage, isExtracted: outcome.isExtracted };
-    if (wish.validation !== 'error') return { answer, data: outcome.kind === 'invalid' ? outcome.data : null, usage, isExtracted: false };
-    if (attempt >= wish.retries) throw shapeError(request, outcome.faults);
+    if (outcome.kind === 'valid') return { answer, ...UNSHAPED, data: outcome.data, usage, isExtracted: outcome.isExtracted };
+    if (wish.validation !== 'error' || attempt >= wish.retries) return { answer, usage, ...misshapen(outcome) };
     messages = retryMessages(request.messages, outcome.faults, wish.nudge);
   }
 }
 
-function shapeError({ provider, model }: ModelRequest, faults: readonly string[]): Error {
-  return llmError({
-    category: 'schema_validation',
-    message: `the answer does not match the schema: ${faults.join('; ')}`,
-    provider,
-    model,
-  });
+const UNSHAPED = { data: null, isExtracted: false, faults: [], isMissing: false } as const;
+
+function misshapen(outcome: Exclude<StructuredOutcome, { kind: 'valid' }>): Omit<ShapedAnswer, 'answer' | 'usage'> {
+  if (outcome.kind === 'missing') return { ...UNSHAPED, faults: outcome.faults, isMissing: true };
+  return { data: outcome.data, isExtracted: outcome.isExtracted, faults: outcome.faults, isMissing: false };
+}
+
+/** @throws HarnError `llm` (schema_validation) when validation is `error` and every attempt failed */
+export function assertShape({ faults, answer }: ShapedAnswer, wish: ShapeWish | undefined): void {
+  if (wish?.validation !== 'error' || faults.length === 0) return;
+  const message = `the answer does not match the schema: ${faults.join('; ')}`;
+  throw llmError({ category: 'schema_validation', message, provider: answer.provider, model: answer.model });
 }
 
 export function addUsage(usage: CallUsage, answer: ModelAnswer): CallUsage {

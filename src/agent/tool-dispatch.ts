@@ -14,7 +14,16 @@ import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import { checkPermission, permissionDenied } from './permissions.ts';
 import { placeholderText } from './self-park.ts';
-import { completeArguments, isReadOnly, renderToolValue, resultStatus, type Tool, type ToolReturn, type ToolStatus } from './tool.ts';
+import {
+  completeArguments,
+  isReadOnly,
+  isToolFault,
+  renderToolValue,
+  resultStatus,
+  type Tool,
+  type ToolReturn,
+  type ToolStatus,
+} from './tool.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
 
 /**
@@ -165,6 +174,7 @@ export async function runTool(dispatcher: Dispatcher, tool: Tool, call: ToolCall
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ToolTimeout) return { status: 'error', text: error.message, category: 'timeout' };
+      if (!isToolFault(error)) throw error;
       if (attempt >= options.toolRetries) return { status: 'error', text: `Error: ${errorText(error)}`, category: 'tool_error' };
       await clock.sleep(options.toolBackoffMs * 2 ** attempt, signal);
     }

@@ -1,3 +1,4 @@
+import { HarnError, hasCode } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
 import { schemaTypeName } from './json-schema.ts';
@@ -35,6 +36,17 @@ export type ToolReturn =
   | { readonly kind: 'value'; readonly value: Json; readonly text?: string | undefined }
   /** The handler answered the branded request of `agent_await_resumption` (7.2). */
   | { readonly kind: 'park'; readonly request: ParkRequest };
+
+const TOOL_FAULT = 'tool_error';
+
+/** What a handler rejects with when the tool failed: the model gets its text. Any other rejection ends the loop. */
+export function toolFault(message: string, cause?: unknown): HarnError {
+  return new HarnError(TOOL_FAULT, message, { cause });
+}
+
+export function isToolFault(error: unknown): boolean {
+  return hasCode(error, TOOL_FAULT);
+}
 
 export type ToolStatus = 'ok' | 'error' | 'rejected';
 

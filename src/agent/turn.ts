@@ -15,7 +15,7 @@ import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.ts';
 import { dropUnpreserved, pendingReminders, type Reminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArguments, refusedResults } from './self-park.ts';
-import { addUsage, callShaped, readShapeWish } from './structured-call.ts';
+import { addUsage, assertShape, callShaped, readShapeWish } from './structured-call.ts';
 import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
 import type { NewEvent } from './transcript.ts';
@@ -152,7 +152,11 @@ async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Ask
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   };
   const wish = readShapeWish(patched, options.schemaRetries);
-  const shaped = () => callShaped(world, request, policy, wish, activation.signal, (event) => emitChunk(loop, event));
+  const shaped = async () => {
+    const answered = await callShaped(world, request, policy, wish, activation.signal, (event) => emitChunk(loop, event));
+    assertShape(answered, wish);
+    return answered;
+  };
   const { llmCaller } = live.callbacks;
   if (llmCaller === undefined) {
     const { answer, data, usage } = await shaped();

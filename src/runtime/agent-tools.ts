@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
-import { HarnError } from '../base/harn-error.ts';
-import { parametersSchema, type Tool, type ToolReturn, toolFault } from '../agent/tool.ts';
-import { brandedRequest } from '../lifecycle/await-resumption.ts';
 import { requestConditions } from '../agent/self-park.ts';
+import { parametersSchema, type Tool, type ToolReturn, toolFault } from '../agent/tool.ts';
+import { HarnError } from '../base/harn-error.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { brandedRequest } from '../lifecycle/await-resumption.ts';
 import { field, optionsJson } from './agent-values.ts';
 import { callValue } from './call.ts';
 import { caughtValue } from './caught.ts';

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { dictEntries, dictGet, dictOf } from './dict.ts';
 import { display } from './display.ts';
 import { fromJson, toJson } from './json.ts';
-import { Dict, Float, type Value } from './value.ts';
+import { Dict, Float, Handle, type Value } from './value.ts';
 
 /** Between values of the language and the JSON of the agent half. */
 
@@ -43,4 +43,10 @@ export function optionalText(value: Value): string | undefined {
 /** A shallow copy without these keys. */
 export function withoutKeys(dict: Dict, keys: readonly string[]): Dict {
   return dictOf(dictEntries(dict).filter(([key]) => !keys.includes(key)));
+}
+
+/** Agent functions may be given a harness first (spec/agents.md 0.3); it says nothing that the context does not. */
+export function withoutHarness(args: readonly Value[]): readonly Value[] {
+  const [first] = args;
+  return first instanceof Handle && first.typeName.startsWith('harness') ? args.slice(1) : args;
 }

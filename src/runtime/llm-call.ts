@@ -8,7 +8,7 @@ import { costUsd } from '../agent/pricing.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
 import { resolveModel } from '../agent/resolve-model.ts';
-import { callShaped, readShapeWish, type ShapedAnswer } from '../agent/structured-call.ts';
+import { assertShape, callShaped, readShapeWish, type ShapedAnswer } from '../agent/structured-call.ts';
 import { parseTextResponse, renderToolContract } from '../agent/text-tools.ts';
 import { parametersSchema } from '../agent/tool.ts';
 import { appendMessage, createTranscript, decodeTranscript, type Transcript } from '../agent/transcript.ts';
@@ -32,14 +32,27 @@ export interface LlmAnswer {
   readonly shaped: ShapedAnswer;
 }
 
+const DEFAULT_SCHEMA_RETRIES = 1;
+
 /** What a call starts from: earlier messages, and where the new ones go. */
 interface History {
   readonly transcript: Transcript;
   readonly sessionId: string | undefined;
 }
 
-/** Asks once (with the retries of the options), and keeps the new messages in the session when there is one. */
+/**
+ * Asks once (with the retries of the options), and keeps the new messages in the session when there is one.
+ *
+ * @throws HarnError `llm` for faults of the model and, with `output_validation: "error"`, of the answer's shape
+ */
 export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (event: ModelEvent) => void): Promise<LlmAnswer> {
+  const answer = await askOnce(context, call, onEvent);
+  assertShape(answer.shaped, readShapeWish(optionsJson(call.options), DEFAULT_SCHEMA_RETRIES));
+  return answer;
+}
+
+/** As `runLlmCall`, but a wrong shape comes back in `shaped.faults`. */
+export async function askOnce(context: Context, call: LlmCall, onEvent?: (event: ModelEvent) => void): Promise<LlmAnswer> {
   const services = agentServices(context.run);
   const options = optionsJson(call.options);
   const history = openHistory(services, call, options);
@@ -47,10 +60,17 @@ export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (eve
   const before = asked.reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
   const request = buildRequest(services, call, options, before);
   refuseOverBudget(services, options, request);
-  const shaped = await callShaped(services, request, policyOf(options), readShapeWish(options, 1), context.signal, onEvent);
+  const shaped = await callShaped(
+    services,
+    request,
+    policyOf(options),
+    readShapeWish(options, DEFAULT_SCHEMA_RETRIES),
+    context.signal,
+    onEvent,
+  );
   spend(services, shaped.usage);
   const answer = withTextCalls(shaped.answer, request);
-  const transcript = appendMessage(before, assistantMessage(answer.text, answer.toolCalls));
+  const transcript = shaped.faults.length > 0 ? before : appendMessage(before, assistantMessage(answer.text, answer.toolCalls));
   storeHistory(services, history, transcript);
   return { result: buildLlmResult(answer, { data: shaped.data, transcript }), shaped };
 }
@@ -80,7 +100,10 @@ function buildRequest(services: AgentServices, call: LlmCall, options: JsonObjec
   const system = call.system ?? text('system');
   return {
     ...target,
-    system: isNative || tools.length === 0 ? system : [...(system === undefined ? [] : [system]), renderToolContract(tools, undefined)].join('\n\n'),
+    system:
+      isNative || tools.length === 0
+        ? system
+        : [...(system === undefined ? [] : [system]), renderToolContract(tools, undefined)].join('\n\n'),
     messages: [...transcript.messages, ...reminders],
     tools: isNative ? tools : [],
     toolChoice: readToolChoice(options.tool_choice),
@@ -120,8 +143,10 @@ function refuseOverBudget({ spending }: AgentServices, options: JsonObject, { pr
   const outputTokens = typeof options.max_tokens === 'number' ? options.max_tokens : 0;
   const projected = costUsd(model, { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: 0, cache_write_tokens: 0 });
   const { max_input_tokens: maxInput, max_output_tokens: maxOutput, max_cost_usd: maxCost, total_budget_usd: total } = budget;
-  if (typeof maxInput === 'number' && inputTokens > maxInput) refuse(`projected input of ${inputTokens} tokens is over max_input_tokens ${maxInput}`);
-  if (typeof maxOutput === 'number' && outputTokens > maxOutput) refuse(`max_tokens ${outputTokens} is over max_output_tokens ${maxOutput}`);
+  if (typeof maxInput === 'number' && inputTokens > maxInput)
+    refuse(`projected input of ${inputTokens} tokens is over max_input_tokens ${maxInput}`);
+  if (typeof maxOutput === 'number' && outputTokens > maxOutput)
+    refuse(`max_tokens ${outputTokens} is over max_output_tokens ${maxOutput}`);
   if (typeof maxCost === 'number' && projected > maxCost) refuse(`projected cost $${projected} is over max_cost_usd ${maxCost}`);
   if (typeof total === 'number' && spending.costUsd + projected > total) refuse(`total cost would pass total_budget_usd ${total}`);
 }
@@ -149,5 +174,11 @@ function toolNamesIn({ tools }: JsonObject): ReadonlySet<string> {
 /** Reminders that this call rendered have one turn less to live. */
 function storeHistory(services: AgentServices, { sessionId, transcript: before }: History, transcript: Transcript): void {
   if (sessionId === undefined) return;
-  services.sessions.save(sessionId, expireReminders(transcript, pendingReminders(before).map((reminder) => reminder.id)));
+  services.sessions.save(
+    sessionId,
+    expireReminders(
+      transcript,
+      pendingReminders(before).map((reminder) => reminder.id),
+    ),
+  );
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { LoopCallbacks } from '../../src/agent/loop-live.ts';
+import { toolFault } from '../../src/agent/tool.ts';
 import { HarnError } from '../../src/base/harn-error.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { frozenClock, result, runActivation, SESSION_ID, script, sent, tool, WORKER_ID } from './fake-activation.ts';
 
 const READ = tool('read', (args) => `content of ${String(args.path)}`);
 const FAIL = tool('fail', () => {
-  throw new Error('no such file');
+  throw toolFault('no such file');
 });
 
 function call(name: string, args: JsonObject = {}, id?: string): JsonObject {
@@ -404,7 +405,7 @@ describe('feedback (3.5, 3.6)', () => {
   test('tool_retries runs a throwing handler again', async () => {
     let left = 2;
     const flaky = tool('read', () => {
-      if (left-- > 0) throw new Error('busy');
+      if (left-- > 0) throw toolFault('busy');
       return 'fine';
     });
     const mock = script(CALL, TEXT);

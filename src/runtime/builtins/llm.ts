@@ -1,14 +1,195 @@
 import { llmErrorFacts } from '../../agent/llm-errors.ts';
-import { resolveModel } from '../../agent/resolve-model.ts';
-import { readStructured } from '../../agent/structured-output.ts';
-import { HarnError } from '../../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { agentServices } from '../agent-services.ts';
-import { agentValue, asDict, optionalText, optionsJson } from '../agent-values.ts';
+import { agentValue, optionalText, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { ChannelHandle } from '../channel.ts';
 import type { Context } from '../context.ts';
-import { copyDict, dictEntries, dictOf } from '../dict.ts';
+import { dictOf } from '../dict.ts';
+import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
-import { type LlmAnswer, runLlmCall } from '../llm-call.ts';
+import { askOnce, type LlmAnswer, type LlmCall, runLlmCall } from '../llm-call.ts';
+import { runStructured } from '../llm-structured.ts';
+import { taskTree } from '../task-context.ts';
 import { Dict, Float, type Value } from '../value.ts';
+
+/** Model calls and the scripted model (spec/agents.md chapter 1). */
+
+type Args = readonly Value[];
+
+/** A function of the agent half: a leading harness is dropped. */
+function asynchronous(signature: string, doc: string, run: (context: Context, args: Args) => Promise<Value>): Builtin {
+  return { signature, doc, colour: 'async', call: (context, _depth, ...args) => run(context, withoutHarness(args)) };
+}
+
+function immediate(signature: string, doc: string, run: (context: Context, args: Args) => Value): Builtin {
+  return { signature, doc, call: (context, _depth, ...args) => run(context, withoutHarness(args)) };
+}
+
+function plainCall([prompt, system, options]: Args): LlmCall {
+  return { prompt: optionalText(prompt), system: optionalText(system), options };
+}
+
+function resultValue({ result }: LlmAnswer): Value {
+  return agentValue(result);
+}
+
+/** `{category, message, kind, reason}` of a fault; anything that is no model fault is thrown on. */
+export function modelFault(error: unknown): JsonObject {
+  const facts = llmErrorFacts(error);
+  if (facts === undefined) throw error;
+  return facts;
+}
+
+async function safely(run: () => Promise<LlmAnswer>): Promise<Value> {
+  try {
+    return dictOf([
+      ['ok', true],
+      ['response', resultValue(await run())],
+      ['error', undefined],
+    ]);
+  } catch (error) {
+    return dictOf([
+      ['ok', false],
+      ['response', undefined],
+      ['error', agentValue(modelFault(error))],
+    ]);
+  }
+}
+
+async function structuredData(context: Context, args: Args): Promise<Value> {
+  const outcome = await runStructured(context, args);
+  if (!outcome.ok) throw outcome.error;
+  return agentValue(outcome.data);
+}
+
+async function structuredSafely(context: Context, args: Args): Promise<Value> {
+  const outcome = await runStructured(context, args);
+  return dictOf([
+    ['ok', outcome.ok],
+    ['data', outcome.ok ? agentValue(outcome.data) : undefined],
+    ['error', outcome.ok ? undefined : agentValue(modelFault(outcome.error))],
+  ]);
+}
+
+async function structuredEnvelope(context: Context, args: Args): Promise<Value> {
+  return agentValue((await runStructured(context, args)).envelope);
+}
+
+/** The first call has begun when this returns; a fault at the start is thrown, a later one closes the channel. */
+async function streamText(context: Context, args: Args): Promise<Value> {
+  const channel = new ChannelHandle('llm_stream', Number.MAX_SAFE_INTEGER);
+  const started = new Promise<void>((resolve, reject) => {
+    const answered = runLlmCall(context, plainCall(args), (event) => {
+      if (event.type === 'text') void channel.queue.send(event.text, context.signal);
+      resolve();
+    });
+    taskTree(context.run).track(answered.then(() => resolve(), reject).finally(() => channel.queue.close()));
+  });
+  await started;
+  return channel;
+}
+
+function completion([prefix, suffix, system, options]: Args): LlmCall {
+  const after = optionalText(suffix);
+  const prompt = after === undefined ? optionalText(prefix) : `${optionalText(prefix) ?? ''}<FILL>${after}`;
+  const instruction =
+    after === undefined
+      ? 'Continue the text. Answer with the continuation alone.'
+      : 'Answer with the text that belongs at <FILL>, and nothing else.';
+  return { prompt, system: optionalText(system) ?? instruction, options };
+}
+
+function usageTotals(context: Context): Value {
+  const { costUsd, inputTokens, outputTokens, calls } = agentServices(context.run).spending;
+  return dictOf([
+    ['total_cost', new Float(costUsd)],
+    ['input_tokens', inputTokens],
+    ['output_tokens', outputTokens],
+    ['call_count', calls],
+  ]);
+}
+
+function setBudget(context: Context, [limit]: Args): Value {
+  if (!(typeof limit === 'number' || limit instanceof Float)) throw plainError('llm_budget: expected a number of US dollars');
+  agentServices(context.run).spending.budgetUsd = typeof limit === 'number' ? limit : limit.value;
+  return undefined;
+}
+
+function remainingBudget(context: Context): Value {
+  const { budgetUsd, costUsd } = agentServices(context.run).spending;
+  return budgetUsd === undefined ? undefined : new Float(Math.max(0, budgetUsd - costUsd));
+}
+
+function enqueue(context: Context, [entry]: Args): Value {
+  if (!(entry instanceof Dict)) throw plainError('llm_mock: expected a dict');
+  agentServices(context.run).mock.enqueue(withoutNil(toJson(entry)));
+  return undefined;
+}
+
+/** Scripts cannot tell nil from absent (0.2). */
+function withoutNil(value: Json): Json {
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)) : value;
+}
+
+export const LLM: BuiltinGroup = {
+  name: 'llm',
+  title: 'Model calls',
+  builtins: {
+    llm_call: asynchronous(
+      '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',
+      'Asks a model once. Throws a dict with `category`, `kind` and `reason` when the model fails.',
+      async (context, args) => resultValue(await runLlmCall(context, plainCall(args))),
+    ),
+    llm_call_safe: asynchronous(
+      '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',
+      'As llm_call, but faults of the model come back in `{ok, response, error}`.',
+      (context, args) => safely(() => runLlmCall(context, plainCall(args))),
+    ),
+    llm_call_structured: asynchronous(
+      '(prompt: any = nil, schema: any = nil, options: any = nil) -> any',
+      'Asks for JSON that matches a schema and answers the data; wrong answers are corrected up to `retries` times.',
+      structuredData,
+    ),
+    llm_call_structured_safe: asynchronous(
+      '(prompt: any = nil, schema: any = nil, options: any = nil) -> dict',
+      'As llm_call_structured, in `{ok, data, error}`.',
+      structuredSafely,
+    ),
+    llm_call_structured_result: asynchronous(
+      '(prompt: any = nil, schema: any = nil, options: any = nil) -> dict',
+      'As llm_call_structured, with everything that is known of the attempts; never throws for a fault of the model.',
+      structuredEnvelope,
+    ),
+    llm_stream: asynchronous(
+      '(prompt: any = nil, system: any = nil, options: any = nil) -> any',
+      'A channel of text as it arrives; closed at the end.',
+      streamText,
+    ),
+    llm_completion: asynchronous(
+      '(prefix: any = nil, suffix: any = nil, system: any = nil, options: any = nil) -> dict',
+      'Continues a text, or fills the place between two.',
+      async (context, args) => resultValue(await askOnce(context, completion(args))),
+    ),
+    llm_usage: immediate('() -> dict', 'What the model calls of this run came to: cost, tokens, calls.', usageTotals),
+    llm_session_cost: immediate('() -> dict', 'The same as llm_usage.', usageTotals),
+    llm_budget: immediate('(max_usd: any = nil) -> nil', 'Refuses further calls once this many US dollars are spent.', setBudget),
+    llm_budget_remaining: immediate('() -> any', 'What is left of the budget in US dollars; nil without one.', remainingBudget),
+    llm_mock: immediate('(entry: any = nil) -> nil', 'Scripts the next answer of the mock model.', enqueue),
+    llm_mock_clear: immediate('() -> nil', 'Forgets scripted answers, the log and the mock prompt cache.', (context) => {
+      agentServices(context.run).mock.clear();
+      return undefined;
+    }),
+    llm_mock_calls: immediate('() -> list', 'Each call so far as `{messages, system, tools, thinking}`, exactly as sent.', (context) =>
+      agentServices(context.run).mock.calls().map(agentValue),
+    ),
+    llm_mock_push_scope: immediate('() -> nil', 'Starts with an empty script and log, until llm_mock_pop_scope.', (context) => {
+      agentServices(context.run).mock.pushScope();
+      return undefined;
+    }),
+    llm_mock_pop_scope: immediate('() -> nil', 'Goes back to the script and log before llm_mock_push_scope.', (context) => {
+      agentServices(context.run).mock.popScope();
+      return undefined;
+    }),
+  },
+};

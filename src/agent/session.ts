@@ -1,0 +1,117 @@
+import { HarnError } from '../base/harn-error.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Message } from './message.ts';
+import { appendMessage, createTranscript, type Transcript } from './transcript.ts';
+
+/**
+ * Named histories that outlive a loop (spec/agents.md 3.11). At most `LIMIT` of them; the least recently used one
+ * goes first, but never one whose worker runs or is parked.
+ */
+export class SessionStore {
+  /** In order of use, the latest last. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #newId: () => string;
+  readonly #isInUse: (id: string) => boolean;
+
+  constructor(options: { readonly newId: () => string; readonly isInUse: (id: string) => boolean }) {
+    this.#newId = options.newId;
+    this.#isInUse = options.isInUse;
+  }
+
+  /** Creates it, or reuses what is there. */
+  open(id: string = this.#newId(), parentId?: string): string {
+    if (!this.#sessions.has(id)) {
+      this.#sessions.set(id, { transcript: createTranscript(id), parentId });
+      this.#evict();
+    }
+    this.#touch(id);
+    return id;
+  }
+
+  exists(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
+  /** Undefined for an unknown id. */
+  transcript(id: string): Transcript | undefined {
+    return this.#sessions.get(id)?.transcript;
+  }
+
+  /** @throws HarnError `plain` for an unknown id */
+  required(id: string, operation: string): Transcript {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new HarnError('plain', `${operation}: unknown session: ${id}`);
+    this.#touch(id);
+    return session.transcript;
+  }
+
+  /** Stores a history; creates the session when it is new. */
+  save(id: string, transcript: Transcript): void {
+    this.open(id);
+    this.#sessions.set(id, { ...(this.#sessions.get(id) as Session), transcript });
+    this.#touch(id);
+  }
+
+  inject(id: string, message: Message, operation: string): void {
+    this.save(id, appendMessage(this.required(id, operation), message));
+  }
+
+  reset(id: string, operation: string): void {
+    this.required(id, operation);
+    this.save(id, createTranscript(id));
+  }
+
+  close(id: string, operation: string): void {
+    this.required(id, operation);
+    this.#sessions.delete(id);
+  }
+
+  /** A copy under a new id, of the first `count` messages or of all. */
+  fork(id: string, operation: string, newId?: string, count?: number): string {
+    const source = this.required(id, operation);
+    const copy = this.open(newId ?? this.#newId(), id);
+    const kept = count === undefined ? source : replayed(copy, source.messages.slice(0, Math.max(0, count)));
+    this.#sessions.set(copy, { transcript: { ...kept, id: copy }, parentId: id });
+    return copy;
+  }
+
+  trim(id: string, keepLast: number, operation: string): void {
+    const { messages } = this.required(id, operation);
+    this.save(id, replayed(id, messages.slice(Math.max(0, messages.length - keepLast))));
+  }
+
+  ancestry(id: string): JsonObject {
+    const ancestors: string[] = [];
+    for (let parent = this.#sessions.get(id)?.parentId; parent !== undefined && !ancestors.includes(parent); ) {
+      ancestors.push(parent);
+      parent = this.#sessions.get(parent)?.parentId;
+    }
+    const children = [...this.#sessions].flatMap(([child, { parentId }]) => (parentId === id ? [child] : []));
+    return { parent_id: ancestors[0] ?? null, children, root_id: ancestors.at(-1) ?? id, ancestors };
+  }
+
+  #touch(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+  }
+
+  #evict(): void {
+    for (const id of [...this.#sessions.keys()].slice(0, -1)) {
+      if (this.#sessions.size <= LIMIT) return;
+      if (!this.#isInUse(id)) this.#sessions.delete(id);
+    }
+  }
+}
+
+interface Session {
+  readonly transcript: Transcript;
+  readonly parentId: string | undefined;
+}
+
+const LIMIT = 128;
+
+function replayed(id: string, messages: readonly Message[]): Transcript {
+  return messages.reduce((transcript, message) => appendMessage(transcript, message), createTranscript(id));
+}

@@ -277,4 +277,5 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "window": ["collections", "sync"],
   "write_file": ["files", "sync"],
   "write_file_bytes": ["files", "sync"],
+  "yield_now": ["concurrency", "async"],
 };

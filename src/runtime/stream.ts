@@ -1,4 +1,5 @@
 import type { CancelScope } from '../tasks/cancel-scope.ts';
+import { Fifo } from '../tasks/fifo.ts';
 import { outcomeOf } from '../tasks/outcome.ts';
 import { waitFor } from '../tasks/wait.ts';
 import type { Context } from './context.ts';
@@ -199,7 +200,7 @@ export function interleaveStreams(sources: readonly Source[]): Producer {
 
 /** `count` streams that each see every element; what the slowest has not seen yet is kept. */
 export function broadcastStream(source: Source, count: number): Producer[] {
-  const queues: Value[][] = Array.from({ length: count }, () => []);
+  const queues = Array.from({ length: count }, () => new Fifo<Value>());
   const listening = new Set(queues);
   const upstream = stepSource((context, depth) =>
     andThen(source.pull(context, depth), (item) => {
@@ -217,8 +218,8 @@ export function broadcastStream(source: Source, count: number): Producer[] {
     };
     return streamOf([leaving], (context, depth) =>
       until<Pulled>(() => {
-        if (queue.length > 0) return queue.shift();
-        return andThen(upstream.pull(context, depth), (item) => (item === END && queue.length === 0 ? END : AGAIN));
+        if (queue.size > 0) return queue.shift();
+        return andThen(upstream.pull(context, depth), (item) => (item === END && queue.size === 0 ? END : AGAIN));
       }),
     );
   });

@@ -11,11 +11,12 @@ import { bareError, runtimeError, thrown, thrownText, typeError } from './errors
 import { interrupt, interruptFlag } from './interrupt.ts';
 import { abandon, forSource, producer } from './iterate.ts';
 import type { ModuleRecord } from './module-record.ts';
+import { parallelCount, parallelEach, parallelSettle, parallelStream } from './parallel.ts';
 import { checkParameter } from './param-check.ts';
 import { isInRange, rangeLength } from './ranges.ts';
 import { enterMutex, leaveMutex } from './sync.ts';
 import { cleanupContext } from './task-context.ts';
-import { parallelCount, parallelEach, parallelSettle, parallelStream, spawnTask } from './tasks.ts';
+import { spawnTask } from './tasks.ts';
 import { codePointAt, codePointCount, sliceText } from './text.ts';
 import {
   BigDict,
@@ -453,6 +454,10 @@ const SUPPORT = {
   spreadList,
   overflow,
   dict,
+  dictShape: (make: { prototype: unknown }) => {
+    make.prototype = Dict.prototype;
+    return make;
+  },
   assertDict,
   assertList,
   dictWithout,

@@ -147,9 +147,11 @@ export interface ChildTask {
   readonly signal: AbortSignal;
   /** Where the output of the task is kept until it is joined; undefined writes where the parent writes. */
   readonly outputBuffer: string[] | undefined;
+  /** The copy of its parent's values it starts with; left out: as they are now. */
+  readonly values?: Map<string, Value>;
 }
 
-/** The context of a new task: it starts with a copy of its parent's values. */
+/** The context of a new task. */
 export function childContext(parent: Context, child: ChildTask): Context {
   return new TaskContext({ ...sharedFields(parent), parent, values: new Map(parent.values), ...child });
 }

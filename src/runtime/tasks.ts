@@ -1,72 +1,24 @@
 import { ControlledClock } from '../platform/controlled-clock.ts';
-import type { CancelScope } from '../tasks/cancel-scope.ts';
-import { Channel, CLOSED } from '../tasks/channel.ts';
-import { fanOut, firstFailure } from '../tasks/fan-out.ts';
 import type { Outcome } from '../tasks/outcome.ts';
 import { Task } from '../tasks/task.ts';
 import { waitForPromise } from '../tasks/wait.ts';
-import { isInt } from './arithmetic.ts';
 import { settle } from './call.ts';
-import { caughtValue, ExitRequest } from './caught.ts';
+import { ExitRequest } from './caught.ts';
 import type { Context, Run } from './context.ts';
-import { dictOf } from './dict.ts';
-import { runtimeError } from './errors.ts';
 import { failureText } from './failure.ts';
-import { drain, forSource } from './iterate.ts';
+import { errResult, okResult } from './result.ts';
 import { syncLocks } from './sync.ts';
-import { cancelledError, childContext, deriveContext, releaseOutput, taskTree } from './task-context.ts';
-import { CALL, END, EnumValue, Handle, Producer, type Pulled, type Source, typeOf, type Value } from './value.ts';
+import { cancelledError, childContext, releaseOutput, taskTree } from './task-context.ts';
+import { Handle, type Value } from './value.ts';
 
 /**
- * Tasks of a script (spec/language.md 10.1, 10.2): the four forms of `parallel`, `spawn` and its handle. What emitted
- * code calls:
- *
- * - `await parallelCount(c, d, n, limit, body)`, `parallelEach`, `parallelSettle`; `parallelStream` answers at once.
- *   `limit` is the value of `max_concurrent`, undefined without one. `body` is `(c, d, item) => value or promise`.
- * - `spawnTask(c, d, body)` with `body` as `(c, d) => value or promise`.
- * - for the rest of the chapter: `enterMutex`, `leaveMutex` in sync.ts, `selectCases` in channel.ts, `enterDeadline` in
- *   deadline.ts, `producer`, `forSource`, `abandon` in iterate.ts, `rootContext`,
- *   `cleanupContext` (for `finally` and `defer` of a task that is being cancelled) in task-context.ts.
- * - `await endTasks(run)` once, after the entry has ended.
+ * Tasks of a script that run on their own (spec/language.md 10.2): `spawn`, its handle, and the end of all tasks with the
+ * end of the run. `parallel` is in parallel.ts. Emitted code calls `spawnTask(c, d, body)`; whoever runs a script calls
+ * `await endTasks(run)` once, after the entry has ended.
  */
+
+/** The body of a task as emitted: `(c, d, item) => value or promise`. */
 export type TaskBody = (context: Context, depth: number, item?: Value) => unknown;
-
-export async function parallelCount(context: Context, depth: number, count: Value, limit: Value, body: TaskBody): Promise<Value> {
-  const most = concurrencyLimit(limit);
-  if (!isInt(count)) return undefined;
-  const items = Array.from({ length: Math.max(0, Number(count)) }, (_, index) => index);
-  return joinAll(context, await new TaskGroup(context, 'parallel', items, body).run(depth, most));
-}
-
-export async function parallelEach(context: Context, depth: number, items: Value, limit: Value, body: TaskBody): Promise<Value> {
-  const most = concurrencyLimit(limit);
-  const list = await itemsOf(context, depth, items);
-  if (list === undefined) return undefined;
-  return joinAll(context, await new TaskGroup(context, 'parallel each', list, body).run(depth, most));
-}
-
-/** `{results, succeeded, failed}` with a Result for each item. */
-export async function parallelSettle(context: Context, depth: number, items: Value, limit: Value, body: TaskBody): Promise<Value> {
-  const most = concurrencyLimit(limit);
-  const list = await itemsOf(context, depth, items);
-  if (list === undefined) return undefined;
-  const outcomes = await new TaskGroup(context, 'parallel settle', list, body).run(depth, most);
-  if (context.signal.aborted) throw context.signal.reason;
-  const failed = outcomes.filter((outcome) => outcome.kind === 'failed').length;
-  return dictOf([
-    ['results', outcomes.map(resultOf)],
-    ['succeeded', outcomes.length - failed],
-    ['failed', failed],
-  ]);
-}
-
-/** A stream of the values in the order in which they get ready. The tasks begin when the current task first waits. */
-export function parallelStream(context: Context, depth: number, items: Value, limit: Value, body: TaskBody): Value {
-  const most = concurrencyLimit(limit);
-  const source = forSource(items);
-  if (Array.isArray(source) && source.length === 0 && !isIterable(items)) return undefined;
-  return new Producer('stream', new CompletionSource(context, depth, source, most, body));
-}
 
 /** Starts a task that runs on its own. @returns its handle */
 export function spawnTask(context: Context, _depth: number, body: TaskBody): Value {
@@ -74,10 +26,12 @@ export function spawnTask(context: Context, _depth: number, body: TaskBody): Val
   const taskId = `${context.taskId}:spawn:${++tree.facts(context.taskId).spawnCount}`;
   const { taskGroupId } = context;
   const outputBuffer: string[] = [];
+  // The task begins later; what its parent changes until then is not for it.
+  const values = new Map(context.values);
   const spawned = spawnedTasks(context.run);
   const task = Task.start(tree.scopeOf(context.signal), (scope) => {
     tree.register(scope);
-    const child = childContext(context, { taskId, taskName: 'spawn', taskGroupId, signal: scope.signal, outputBuffer });
+    const child = childContext(context, { taskId, taskName: 'spawn', taskGroupId, signal: scope.signal, outputBuffer, values });
     return runTask(child, () => body(child, 0));
   });
   return spawned.add(task, taskId, outputBuffer);
@@ -113,40 +67,17 @@ export function cancelTask(value: Value): void {
  * @returns `Ok(value)` when it ended in time, else an `Err` with what happened
  */
 export async function cancelGracefully(context: Context, value: Value, timeoutMs: number): Promise<Value> {
-  if (!(value instanceof TaskHandle)) return ok(value);
-  if (value.isTaken) return ok(undefined);
+  if (!(value instanceof TaskHandle)) return okResult(value);
+  if (value.isTaken) return okResult(undefined);
   value.isTaken = true;
   taskTree(context.run).facts(value.taskId).cancelRequested = true;
   const outcome = await withinTime(context, value.task.settled, timeoutMs);
   if (outcome === undefined) {
     value.task.cancel(cancelledError());
-    return err('cancel_graceful: timeout, task forcefully aborted');
+    return errResult('cancel_graceful: timeout, task forcefully aborted');
   }
   releaseOutput(context, value.output);
-  return outcome.kind === 'done' ? ok(outcome.value) : err(failureText(outcome.error));
-}
-
-/**
- * Runs `call` for every item; the first plain value or `Ok` payload wins, and the others are cancelled.
- *
- * @throws `parallel_race: all N task(s) failed: …` when nobody wins
- */
-export async function parallelRace(
-  context: Context,
-  depth: number,
-  items: readonly Value[],
-  limit: Value,
-  call: TaskBody,
-): Promise<{ readonly won: true; readonly value: Value } | { readonly won: false; readonly losses: readonly Outcome<Value>[] }> {
-  const group = new TaskGroup(context, 'parallel race', items, call);
-  let winner: { readonly index: number; readonly value: Value } | undefined;
-  const outcomes = await group.run(depth, concurrencyLimit(limit), (index, outcome) => {
-    if (winner !== undefined || outcome.kind === 'failed' || isErr(outcome.value)) return;
-    winner = { index, value: payloadOf(outcome.value) };
-    group.scope.cancel(cancelledError());
-  });
-  if (context.signal.aborted) throw context.signal.reason;
-  return winner === undefined ? { won: false, losses: outcomes } : { won: true, value: winner.value };
+  return outcome.kind === 'done' ? okResult(outcome.value) : errResult(failureText(outcome.error));
 }
 
 /**
@@ -224,47 +155,6 @@ function spawnedTasks(run: Run): SpawnedTasks {
   return run.service(SPAWNED_TASKS, (owner) => new SpawnedTasks(owner));
 }
 
-/** The tasks of one `parallel`: they share a scope and a group id, and each has its own output. */
-class TaskGroup {
-  readonly scope: CancelScope;
-  readonly #body: TaskBody;
-  readonly #items: readonly Value[];
-  readonly #children: readonly Context[];
-  readonly #context: Context;
-
-  constructor(context: Context, taskName: string, items: readonly Value[], body: TaskBody) {
-    const tree = taskTree(context.run);
-    this.scope = tree.openScope(context);
-    this.#context = context;
-    this.#items = items;
-    this.#body = body;
-    const groupId = `${context.taskId}:parallel:${++tree.facts(context.taskId).parallelCount}`;
-    const { signal } = this.scope;
-    this.#children = items.map((_, index) =>
-      childContext(context, { taskId: `${groupId}:${index}`, taskName, taskGroupId: groupId, signal, outputBuffer: [] }),
-    );
-  }
-
-  /** Runs all tasks to their end and then shows their output in source order. */
-  async run(depth: number, limit: number, onOutcome?: (index: number, outcome: Outcome<Value>) => void): Promise<Outcome<Value>[]> {
-    const outcomes = await this.start(depth, limit, onOutcome);
-    for (const index of this.#children.keys()) releaseOutput(this.#context, this.outputOf(index));
-    return outcomes;
-  }
-
-  start(depth: number, limit: number, onOutcome?: (index: number, outcome: Outcome<Value>) => void): Promise<Outcome<Value>[]> {
-    const body = (index: number): Value | Promise<Value> => {
-      const child = this.#children[index] as Context;
-      return runTask(child, () => this.#body(child, depth + CALL, this.#items[index]));
-    };
-    return fanOut(this.scope, { count: this.#items.length, limit, body, ...(onOutcome === undefined ? {} : { onOutcome }) });
-  }
-
-  outputOf(index: number): readonly string[] {
-    return this.#children[index]?.outputBuffer ?? [];
-  }
-}
-
 /** Runs the body of a task; what the task held when it failed is given back. */
 export function runTask(child: Context, body: () => unknown): Value | Promise<Value> {
   const tree = taskTree(child.run);
@@ -293,77 +183,6 @@ export function runTask(child: Context, body: () => unknown): Value | Promise<Va
   }, fail);
 }
 
-/** `parallel each … as stream`: pulls take outcomes in the order in which they happened. */
-class CompletionSource implements Source {
-  readonly #ready = new Channel<{ readonly outcome: Outcome<Value>; readonly output: readonly string[] }>(Number.POSITIVE_INFINITY);
-  readonly #scope: CancelScope;
-  readonly #ended: Promise<void>;
-
-  constructor(context: Context, depth: number, items: readonly Value[] | Source, limit: number, body: TaskBody) {
-    const tree = taskTree(context.run);
-    this.#scope = tree.openScope(context);
-    this.#ended = this.#run(context, depth, items, limit, body);
-    tree.track(this.#ended);
-  }
-
-  pull(context: Context): Pulled | Promise<Pulled> {
-    const ready = this.#ready.receive(context.signal);
-    return ready instanceof Promise ? ready.then((item) => this.#deliver(context, item)) : this.#deliver(context, ready);
-  }
-
-  abandon(): Promise<void> {
-    this.#scope.cancel(cancelledError());
-    return this.#ended;
-  }
-
-  async #run(context: Context, depth: number, items: readonly Value[] | Source, limit: number, body: TaskBody): Promise<void> {
-    await undefined;
-    const inner = deriveContext(context, { signal: this.#scope.signal });
-    try {
-      const list = 'pull' in items ? await drain(inner, depth, items) : items;
-      const group = new TaskGroup(inner, 'parallel each', list, body);
-      await group.start(depth, limit, (index, outcome) => this.#ready.trySend({ outcome, output: group.outputOf(index) }));
-    } catch (error) {
-      this.#ready.trySend({ outcome: { kind: 'failed', error }, output: [] });
-    }
-    this.#ready.close();
-    this.#scope.close();
-  }
-
-  #deliver(context: Context, item: { outcome: Outcome<Value>; output: readonly string[] } | typeof CLOSED): Pulled {
-    if (item === CLOSED) return END;
-    releaseOutput(context, item.output);
-    if (item.outcome.kind === 'done') return item.outcome.value;
-    this.#scope.cancel(cancelledError());
-    throw item.outcome.error;
-  }
-}
-
-function joinAll(context: Context, outcomes: readonly Outcome<Value>[]): Value {
-  if (context.signal.aborted) throw context.signal.reason;
-  const failure = firstFailure(outcomes);
-  if (failure !== undefined) throw failure.error;
-  return outcomes.map((outcome) => (outcome.kind === 'done' ? outcome.value : undefined));
-}
-
-/** nil, 0 and negative numbers mean no limit. */
-function concurrencyLimit(limit: Value): number {
-  if (limit === undefined) return Number.POSITIVE_INFINITY;
-  if (!isInt(limit)) throw runtimeError(`parallel max_concurrent must be an int; got ${typeOf(limit)}`);
-  return limit <= 0 ? Number.POSITIVE_INFINITY : Number(limit);
-}
-
-/** The elements of anything that `for` walks over; undefined for other kinds. */
-async function itemsOf(context: Context, depth: number, value: Value): Promise<readonly Value[] | undefined> {
-  const source = forSource(value);
-  if ('pull' in source) return drain(context, depth, source);
-  return isIterable(value) ? source : undefined;
-}
-
-function isIterable(value: Value): boolean {
-  return ['list', 'set', 'dict', 'range', 'iter', 'generator', 'stream', 'channel'].includes(typeOf(value));
-}
-
 /** The promise's answer, or undefined when it takes longer. */
 export async function withinTime<T>(context: Context, promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const limit = taskTree(context.run).openScope(context);
@@ -387,28 +206,4 @@ async function withinRealTime(run: Run, promise: Promise<unknown>): Promise<void
   });
   await Promise.race([promise, timeUp]);
   stop();
-}
-
-function resultOf(outcome: Outcome<Value>): Value {
-  if (outcome.kind === 'done') return ok(outcome.value);
-  // Throws on what no script may catch: `exit`, and defects of our own.
-  caughtValue(outcome.error);
-  return err(failureText(outcome.error));
-}
-
-function ok(value: Value): EnumValue {
-  return new EnumValue('Result', 'Ok', [value]);
-}
-
-function err(value: Value): EnumValue {
-  return new EnumValue('Result', 'Err', [value]);
-}
-
-export function isErr(value: Value): boolean {
-  return value instanceof EnumValue && value.enumName === 'Result' && value.variant === 'Err';
-}
-
-/** The payload of a Result, any other value as it is. */
-export function payloadOf(value: Value): Value {
-  return value instanceof EnumValue && value.enumName === 'Result' ? value.fields[0] : value;
 }

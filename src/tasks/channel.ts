@@ -1,3 +1,4 @@
+import { Fifo } from './fifo.ts';
 import { waitFor } from './wait.ts';
 
 /** What a receive answers when the channel is closed and nothing is left in it. */
@@ -16,7 +17,7 @@ export interface Selected<T> {
  */
 export class Channel<T> {
   readonly capacity: number;
-  readonly #values: T[] = [];
+  readonly #values = new Fifo<T>();
   readonly #senders = new Set<{ readonly value: T; readonly answer: (sent: boolean) => void }>();
   readonly #receivers = new Set<(value: T | typeof CLOSED) => void>();
   #isClosed = false;
@@ -31,12 +32,12 @@ export class Channel<T> {
 
   /** Number of values that wait to be received, without those of senders that wait for room. */
   get size(): number {
-    return this.#values.length;
+    return this.#values.size;
   }
 
   /** True when a receive would answer at once: there is a value, or the end. */
   get isReady(): boolean {
-    return this.#values.length > 0 || this.#isClosed;
+    return this.#values.size > 0 || this.#isClosed;
   }
 
   /** Resolves with true when the value is in the channel; with false when the channel is, or gets, closed. */
@@ -58,7 +59,7 @@ export class Channel<T> {
       receiver(value);
       return true;
     }
-    if (this.#values.length >= this.capacity) return false;
+    if (this.#values.size >= this.capacity) return false;
     this.#values.push(value);
     return true;
   }
@@ -72,7 +73,7 @@ export class Channel<T> {
 
   /** The next value, wrapped because it may be undefined itself; undefined when there is none now. */
   tryReceive(): { readonly value: T } | undefined {
-    if (this.#values.length === 0) return undefined;
+    if (this.#values.size === 0) return undefined;
     const value = this.#values.shift() as T;
     for (const sender of this.#senders) {
       this.#senders.delete(sender);

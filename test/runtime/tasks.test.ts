@@ -234,6 +234,11 @@ println(runtime_context_clear("k")); println(runtime_context_get("k", "none"))`,
     ['nil', '[1, 2]', '1', '{k: 1}', '1', 'none'],
   ],
   [
+    'what the parent changes after the spawn is not seen by the task',
+    'runtime_context_set("k", 1); let h = spawn { runtime_context_get("k") }; runtime_context_set("k", 2); println(await(h))',
+    ['1'],
+  ],
+  [
     'fields that nothing is known of are nil',
     'let c = runtime_context(); println([c.parent_task_id, c.agent_session_id, c.trace_id, c.cancelled, c.task_name])',
     ['[nil, nil, nil, false, root]'],

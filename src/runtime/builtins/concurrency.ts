@@ -9,8 +9,10 @@ import { durationMs } from '../duration.ts';
 import { runtimeError, thrownText, typeError } from '../errors.ts';
 import { drain, requireSource } from '../iterate.ts';
 import { andThen } from '../maybe-async.ts';
+import { parallelRace } from '../parallel.ts';
+import { payloadOf } from '../result.ts';
 import { isCancelled } from '../task-context.ts';
-import { awaitTask, cancelGracefully, cancelTask, parallelRace, payloadOf } from '../tasks.ts';
+import { awaitTask, cancelGracefully, cancelTask } from '../tasks.ts';
 import { CALL, Dict, isCallable, typeOf, type Value } from '../value.ts';
 
 const DEFAULT_CAPACITY = 256;
@@ -44,6 +46,15 @@ export const concurrencyBuiltins: BuiltinGroup = {
       signature: '() -> bool',
       doc: 'True when this task was cancelled or asked to end.',
       call: (context) => isCancelled(context),
+    },
+    yield_now: {
+      signature: '() -> nil',
+      doc: 'Lets the other tasks run to their next wait.',
+      colour: 'async',
+      call: async (context) => {
+        await context.run.platform.clock.sleep(0, context.signal);
+        return undefined;
+      },
     },
     parallel_race: {
       signature: '(items: list, fn: fn(any) -> any, opts: int | dict = nil) -> any',

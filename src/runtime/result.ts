@@ -1,0 +1,20 @@
+import { EnumValue, type Value } from './value.ts';
+
+/** `Ok(value)`. */
+export function okResult(value: Value): EnumValue {
+  return new EnumValue('Result', 'Ok', [value]);
+}
+
+/** `Err(value)`. */
+export function errResult(value: Value): EnumValue {
+  return new EnumValue('Result', 'Err', [value]);
+}
+
+export function isErr(value: Value): boolean {
+  return value instanceof EnumValue && value.enumName === 'Result' && value.variant === 'Err';
+}
+
+/** The payload of a Result, any other value as it is. */
+export function payloadOf(value: Value): Value {
+  return value instanceof EnumValue && value.enumName === 'Result' ? value.fields[0] : value;
+}

@@ -11,10 +11,12 @@ export interface LlmResultExtras {
 
 /** The dict that `llm_call` answers (spec/agents.md 1.3). */
 export function buildLlmResult(answer: ModelAnswer, { data, transcript }: LlmResultExtras): JsonObject {
+  const visible = visibleText(answer.text);
   const usage = usageFields(answer.model, answer.usage);
   return {
     text: answer.text,
-    visible_text: visibleText(answer.text),
+    visible_text: visible,
+    prose: visible,
     provider: answer.provider,
     model: answer.model,
     ...usage,

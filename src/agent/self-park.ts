@@ -1,7 +1,9 @@
 import { HarnError } from '../base/harn-error.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { ParkRequest } from '../lifecycle/activation.ts';
 import { type AwaitResumptionRequest, parseAwaitResumption } from '../lifecycle/await-resumption.ts';
 import { hasConditions } from '../lifecycle/resume-condition.ts';
+import { isSpecObject, Opaque, type SpecValue } from '../lifecycle/spec-value.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import type { ToolSpec } from './provider.ts';
@@ -32,23 +34,31 @@ export const AWAIT_RESUMPTION_SPEC: ToolSpec = {
 };
 
 export type AwaitArguments =
-  | { readonly kind: 'valid'; readonly reason: string; readonly conditions: JsonObject | undefined }
+  | { readonly kind: 'valid'; readonly request: ParkRequest }
   | { readonly kind: 'invalid'; readonly error: HarnError };
 
 /** Checks what the model wrote; a fault is the model's and goes back to it (7.4). */
 export function readAwaitArguments(args: JsonObject): AwaitArguments {
   try {
     const request = parseAwaitResumption(args.reason, args.conditions);
-    return { kind: 'valid', reason: request.reason, conditions: requestConditions(request) };
+    return { kind: 'valid', request: { reason: request.reason, initiator: 'self', ...requestConditions(request) } };
   } catch (error) {
     if (error instanceof HarnError && error.code.startsWith('HARN-SUS-')) return { kind: 'invalid', error };
     throw error;
   }
 }
 
-/** Conditions as a park request has them. Closures of a script stay in them as opaque leaves, which lifecycle knows. */
-export function requestConditions({ conditions }: AwaitResumptionRequest): JsonObject | undefined {
-  return hasConditions(conditions) ? (conditions.spec as JsonObject) : undefined;
+/** Conditions as a park request has them: `conditions` for the files, `liveConditions` with the closures of a script. */
+export function requestConditions({ conditions }: AwaitResumptionRequest): Pick<ParkRequest, 'conditions' | 'liveConditions'> {
+  if (!hasConditions(conditions)) return { conditions: undefined };
+  const plain = plainSpec(conditions.spec);
+  return { conditions: isJsonObject(plain) ? plain : undefined, liveConditions: conditions };
+}
+
+function plainSpec(value: SpecValue | undefined): Json | undefined {
+  if (value === undefined || value instanceof Opaque) return undefined;
+  if (isSpecObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainSpec(item)]));
+  return Array.isArray(value) ? value.map((item: SpecValue) => plainSpec(item) ?? null) : (value as Json);
 }
 
 /** The result of a call that parks the loop; it stays in history after a resume. */

@@ -201,7 +201,7 @@ export function renderFeedback(kind: string, content: string): string {
   return `<runtime_feedback kind="${kind}">\n${content}\n</runtime_feedback>`;
 }
 
-/** One result as part of the `tool_results` feedback of a turn; also what `tool_format_result` gives. */
+/** One result as part of the `tool_results` feedback of a turn. */
 export function renderTextResult(name: string, result: string): string {
   return `[result of ${name}]\n${result}\n[end of ${name} result]`;
 }
@@ -231,7 +231,7 @@ export function renderToolContract(tools: readonly ToolSpec[], sentinel: string 
 
 /** Names, descriptions and parameters of tools as text. */
 export function renderToolList(tools: readonly ToolSpec[]): string {
-  return ['## Tools', ...tools.map(renderTool)].join('\n');
+  return ['## Available Tools', ...tools.map(renderTool)].join('\n');
 }
 
 function renderTool(tool: ToolSpec): string {

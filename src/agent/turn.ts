@@ -225,7 +225,7 @@ async function parkTurn(loop: Loop, turn: Turn, awaiting: number): Promise<TurnO
   const call = turn.calls[awaiting] as ToolCall; // found by the caller
   const args = readAwaitArguments(call.arguments);
   if (args.kind === 'invalid') return refuseParkTurn(loop, turn, awaiting, args.error.message, invalidAwaitFeedback(args.error));
-  const request: ParkRequest = { reason: args.reason, initiator: 'self', conditions: args.conditions };
+  const { request } = args;
   try {
     await activation.prepareConditions(request);
   } catch (error) {

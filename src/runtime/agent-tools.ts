@@ -72,7 +72,7 @@ function toolReturn(value: Value): ToolReturn {
   const request = brandedRequest(value);
   if (request !== undefined) {
     const { reason, resumeBy } = request;
-    return { kind: 'park', request: { reason, initiator: 'self', conditions: requestConditions(request), resumeBy: resumeBy?.value } };
+    return { kind: 'park', request: { reason, initiator: 'self', ...requestConditions(request), resumeBy: resumeBy?.value } };
   }
   const json = toJson(value);
   if (typeof value === 'string' || value === undefined) return { kind: 'value', value: json };

@@ -55,7 +55,7 @@ function transportFailure(error: unknown): StructuredResult {
       raw_text: '',
       error: facts.message,
       error_category: facts.category,
-      attempts: 1,
+      attempts: 0,
       repaired: false,
       extracted_json: false,
       usage: {},

@@ -1,0 +1,169 @@
+import { parseTextResponse, renderToolList } from '../../agent/text-tools.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
+import { agentValue, field, withoutHarness } from '../agent-values.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import { callValue } from '../call.ts';
+import type { Context } from '../context.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { stringify } from '../json.ts';
+import {
+  defineTool,
+  emptyRegistry,
+  entrySpec,
+  findEntry,
+  registryEntries,
+  registryOf,
+  registrySchema,
+  withoutHandler,
+} from '../tool-registry.ts';
+import { isCallable, type Value } from '../value.ts';
+
+/** Registries of tools and the text grammar of their calls (spec/agents.md chapter 2). */
+
+type Args = readonly Value[];
+
+function pure(signature: string, doc: string, run: (args: Args, context: Context) => Value): Builtin {
+  return { signature, doc, call: (context, _depth, ...args) => run(withoutHarness(args), context) };
+}
+
+const BOUND = Symbol('bound tool registry');
+
+/** The registry that `tool_ref` and `tool_def` look into. */
+function boundRegistry(context: Context): { registry: Value } {
+  return context.run.service(BOUND, () => ({ registry: undefined }));
+}
+
+function boundEntry(context: Context, name: Value, operation: string): Value {
+  const { registry } = boundRegistry(context);
+  if (registry === undefined) throw plainError(`${operation}: no tool registry bound`);
+  const entry = findEntry(registry, name, operation);
+  if (entry === undefined) throw plainError(`${operation}: unknown tool \`${display(name)}\``);
+  return entry;
+}
+
+/** With a function the binding ends when the function does. */
+function bind([registry, body]: Args, context: Context, depth: number): Value | Promise<Value> {
+  const bound = boundRegistry(context);
+  const before = bound.registry;
+  if (registry !== undefined) registryEntries(registry, 'tool_bind');
+  bound.registry = registry;
+  if (!isCallable(body)) return registry;
+  const restore = (): void => {
+    bound.registry = before;
+  };
+  try {
+    const answer = callValue(context, depth, body);
+    if (answer instanceof Promise) return answer.finally(restore);
+    restore();
+    return answer;
+  } catch (error) {
+    restore();
+    throw error;
+  }
+}
+
+/** Both ways in which models write a call: the grammar of 2.5, and a JSON object with `name` and `arguments`. */
+function parseCalls(text: string): Value {
+  const calls: Json[] = [];
+  for (const [, body = ''] of text.matchAll(/<tool_call>([\s\S]*?)<\/tool_call>/g)) {
+    const call = jsonCall(body) ?? grammarCall(body);
+    if (call !== undefined) calls.push(call);
+  }
+  return agentValue(calls);
+}
+
+function jsonCall(body: string): Json | undefined {
+  try {
+    const value = JSON.parse(body) as Json; // JSON.parse gives nothing but Json
+    if (!isJsonObject(value) || typeof value.name !== 'string') return undefined;
+    return { name: value.name, arguments: value.arguments ?? {} };
+  } catch {
+    return undefined;
+  }
+}
+
+function grammarCall(body: string): Json | undefined {
+  const name = /^\s*([A-Za-z_][\w.-]*)/.exec(body)?.[1];
+  if (name === undefined) return undefined;
+  const [call] = parseTextResponse(`<tool_call>${body}</tool_call>`, new Set([name])).calls;
+  return call === undefined ? undefined : { name: call.name, arguments: call.arguments };
+}
+
+function formatResult(name: Value, value: Value): string {
+  return `<tool_result>{"name": ${stringify(name)}, "result": ${stringify(value)}}</tool_result>`;
+}
+
+function without(registry: Value, name: Value): Value {
+  return registryOf(registryEntries(registry, 'tool_remove').filter((entry) => field(entry, 'name') !== name));
+}
+
+function only(registry: Value, names: Value): Value {
+  if (!Array.isArray(names)) throw plainError('tool_select: names must be a list');
+  return registryOf(registryEntries(registry, 'tool_select').filter((entry) => names.includes(field(entry, 'name'))));
+}
+
+function describe(registry: Value, operation: string): string {
+  return renderToolList(registryEntries(registry, operation).map(entrySpec));
+}
+
+export const TOOLS: BuiltinGroup = {
+  name: 'tools',
+  title: 'Tools',
+  builtins: {
+    tool_registry: pure('() -> dict', 'An empty registry of tools.', () => emptyRegistry()),
+    tool_define: pure(
+      '(...args: any) -> dict',
+      '`tool_define(registry, name, description, config)`: a registry with that tool; the given one stays as it is.',
+      (args) => defineTool(args),
+    ),
+    tool_find: pure('(registry: any = nil, name: any = nil) -> any', 'The entry of a tool, or nil.', ([registry, name]) =>
+      findEntry(registry, name, 'tool_find'),
+    ),
+    tool_list: pure('(registry: any = nil) -> list', 'All entries, without their handlers.', ([registry]) =>
+      registryEntries(registry, 'tool_list').map(withoutHandler),
+    ),
+    tool_count: pure(
+      '(registry: any = nil) -> int',
+      'How many tools there are.',
+      ([registry]) => registryEntries(registry, 'tool_count').length,
+    ),
+    tool_remove: pure('(registry: any = nil, name: any = nil) -> dict', 'A registry without that tool.', ([registry, name]) =>
+      without(registry, name),
+    ),
+    tool_select: pure('(registry: any = nil, names: any = nil) -> dict', 'A registry of only these tools.', ([registry, names]) =>
+      only(registry, names),
+    ),
+    tool_schema: pure('(registry: any = nil, options: any = nil) -> dict', 'The registry as a document with JSON Schemas.', ([registry]) =>
+      agentValue(registrySchema(registryEntries(registry, 'tool_schema'))),
+    ),
+    tool_describe: pure('(registry: any = nil) -> string', 'Names, descriptions and parameters as text.', ([registry]) =>
+      describe(registry, 'tool_describe'),
+    ),
+    tool_prompt: pure('(registry: any = nil) -> string', 'The part of a system prompt that tells a model of its tools.', ([registry]) =>
+      describe(registry, 'tool_prompt'),
+    ),
+    tool_parse_call: pure('(text: any = nil) -> list', 'The tool calls in a text, as `{name, arguments}`.', ([text]) =>
+      parseCalls(text === undefined ? '' : display(text)),
+    ),
+    tool_format_result: pure('(name: any = nil, value: any = nil) -> string', 'A result as text for a model.', ([name, value]) =>
+      formatResult(name, value),
+    ),
+    tool_bind: {
+      signature: '(registry: any = nil, body: any = nil) -> any',
+      doc: 'Makes a registry the current one, for the time of a function when one is given.',
+      colour: 'callback',
+      call: (context, depth, ...args) => bind(withoutHarness(args), context, depth),
+    },
+    tool_ref: pure(
+      '(name: any = nil) -> string',
+      'The name of a tool of the current registry; throws when it has none.',
+      ([name], context) => field(boundEntry(context, name, 'tool_ref'), 'name'),
+    ),
+    tool_def: pure(
+      '(name: any = nil) -> dict',
+      'The entry of a tool of the current registry; throws when it has none.',
+      ([name], context) => withoutHandler(boundEntry(context, name, 'tool_def')),
+    ),
+  },
+};

@@ -1,0 +1,142 @@
+import type { ToolSpec } from '../agent/provider.ts';
+import { parametersSchema } from '../agent/tool.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { field, optionsJson } from './agent-values.ts';
+import { copyDict, dictEntries, dictGet, dictHas, dictOf } from './dict.ts';
+import { plainError } from './errors.ts';
+import { Dict, isCallable, type Value } from './value.ts';
+
+/** Tool registries as values (spec/agents.md 2.2): plain dicts, so that scripts can look into them and save them. */
+
+export function emptyRegistry(): Dict {
+  return registryOf([]);
+}
+
+export function registryOf(entries: readonly Value[]): Dict {
+  return dictOf([
+    ['_type', 'tool_registry'],
+    ['tools', entries],
+  ]);
+}
+
+/** @throws plain error, prefixed with the name of the builtin */
+export function registryEntries(registry: Value, operation: string): readonly Value[] {
+  const entries = field(registry, 'tools');
+  if (field(registry, '_type') !== 'tool_registry' || !Array.isArray(entries)) {
+    throw plainError(`${operation}: first argument must be a tool registry`);
+  }
+  return entries;
+}
+
+export function findEntry(registry: Value, name: Value, operation: string): Value {
+  return registryEntries(registry, operation).find((entry) => field(entry, 'name') === name);
+}
+
+/** A registry with this tool; one of the same name is replaced where it stands. */
+export function defineTool(args: readonly Value[]): Dict {
+  if (args.length !== 4) throw plainError('tool_define: expected 4 arguments: registry, name, description, config');
+  const [registry, name, description, config] = args;
+  const entries = registryEntries(registry, 'tool_define');
+  if (typeof name !== 'string' || name.trim() === '') throw plainError('tool_define: name must be a non-empty string');
+  if (!(config instanceof Dict)) throw plainError('tool_define: config must be a dict');
+  const entry = buildEntry(name, description, config);
+  const at = entries.findIndex((other) => field(other, 'name') === name);
+  return registryOf(at < 0 ? [...entries, entry] : entries.with(at, entry));
+}
+
+const EXECUTORS = ['harn', 'harn_builtin', 'host_bridge', 'mcp_server', 'provider_native'] as const;
+
+/** Keys that the entry holds under another name or form. */
+const TRANSLATED: ReadonlySet<string> = new Set(['returns', 'executor', 'name', 'description']);
+
+function buildEntry(name: string, description: Value, config: Dict): Dict {
+  const executor = checkedExecutor(config);
+  checkOptions(config);
+  const returns = dictGet(config, 'returns');
+  const kept = dictEntries(config).filter(([key]) => !TRANSLATED.has(key));
+  return dictOf([
+    ...kept,
+    ['parameters', dictGet(config, 'parameters') ?? new Dict()],
+    ...(returns === undefined ? [] : [['outputSchema', returns] as const]),
+    ['name', name],
+    ['description', typeof description === 'string' ? description : ''],
+    ['executor', executor],
+  ]);
+}
+
+function checkedExecutor(config: Dict): string {
+  const given = dictGet(config, 'executor');
+  const handler = dictGet(config, 'handler');
+  if (dictHas(config, 'params')) throw plainError('tool_define: use `parameters`, not `params`');
+  if (given !== undefined && typeof given !== 'string') throw plainError('tool_define: executor must be a string');
+  const executor = EXECUTORS.find((known) => known === given);
+  if (given !== undefined && executor === undefined) {
+    throw plainError(`tool_define: unknown executor \`${given}\`; expected harn, host_bridge, mcp_server or provider_native`);
+  }
+  if (executor === undefined) {
+    if (handler === undefined) throw plainError('tool_define: a tool needs a handler or an executor');
+    return callable(handler, 'harn');
+  }
+  if (executor === 'harn' || executor === 'harn_builtin') {
+    if (handler === undefined) throw plainError('tool_define: executor `harn` needs a handler');
+    return callable(handler, 'harn');
+  }
+  if (handler !== undefined) throw plainError(`tool_define: executor \`${executor}\` cannot have a handler`);
+  requireText(config, executor === 'host_bridge' ? 'host_capability' : executor === 'mcp_server' ? 'mcp_server' : undefined, executor);
+  return executor;
+}
+
+function callable(handler: Value, executor: string): string {
+  if (!isCallable(handler)) throw plainError('tool_define: handler must be a function');
+  return executor;
+}
+
+function requireText(config: Dict, key: string | undefined, executor: string): void {
+  if (key === undefined) return;
+  const value = dictGet(config, key);
+  if (typeof value !== 'string' || value.trim() === '') throw plainError(`tool_define: executor \`${executor}\` needs \`${key}\``);
+}
+
+function checkOptions(config: Dict): void {
+  const deferred = dictGet(config, 'defer_loading');
+  if (deferred !== undefined && typeof deferred !== 'boolean') throw plainError('tool_define: defer_loading must be a bool');
+  const namespace = dictGet(config, 'namespace');
+  if (namespace !== undefined && (typeof namespace !== 'string' || namespace.trim() === '')) {
+    throw plainError('tool_define: namespace must be a non-empty string');
+  }
+  const parameters = dictGet(config, 'parameters');
+  if (parameters !== undefined && !(parameters instanceof Dict)) throw plainError('tool_define: parameters must be a dict');
+}
+
+/** An entry as a model is shown it. */
+export function entrySpec(entry: Value): ToolSpec {
+  const facts = optionsJson(entry);
+  return {
+    name: String(facts.name ?? ''),
+    description: typeof facts.description === 'string' ? facts.description : '',
+    parameters: parametersSchema(isJsonObject(facts.parameters) ? facts.parameters : undefined),
+  };
+}
+
+/** The registry as a document for other programs. */
+export function registrySchema(entries: readonly Value[]): Json {
+  return {
+    schema_version: 'harn-tools/1.0',
+    tools: entries.map((entry): JsonObject => {
+      const { name, description, parameters } = entrySpec(entry);
+      const { outputSchema, annotations } = optionsJson(entry);
+      return {
+        name,
+        description,
+        inputSchema: parameters,
+        ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
+        ...(isJsonObject(annotations) ? { annotations } : {}),
+      };
+    }),
+  };
+}
+
+/** Without its handler: what may be shown and saved. */
+export function withoutHandler(entry: Value): Value {
+  return entry instanceof Dict ? dictOf(dictEntries(copyDict(entry)).filter(([key]) => key !== 'handler')) : entry;
+}

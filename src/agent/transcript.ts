@@ -117,9 +117,9 @@ export function renderVisible(transcript: Transcript): string {
     .join('\n');
 }
 
-/** Everything, one event a line group. */
+/** Everything, with who may see it. */
 export function renderFull(transcript: Transcript): string {
-  return transcript.events.map((event) => `[${event.kind}] ${event.role}: ${event.text}`).join('\n');
+  return transcript.events.map((event) => `[${event.visibility}] ${event.kind} ${event.role}: ${event.text}`).join('\n');
 }
 
 export interface IntegrityFault {

@@ -1,0 +1,18 @@
+import type { Context } from './context.ts';
+
+/** Which loop a piece of code runs in: a tool handler, a hook or a callback of it. */
+export interface LoopPlace {
+  readonly kind: 'loop';
+  readonly workerId: string;
+  readonly sessionId: string;
+}
+
+/** The innermost loop around this code; undefined at the top of a script. */
+export function currentLoop(context: Context): LoopPlace | undefined {
+  const place = context.agent;
+  return isLoopPlace(place) ? place : undefined;
+}
+
+function isLoopPlace(place: unknown): place is LoopPlace {
+  return typeof place === 'object' && place !== null && 'kind' in place && place.kind === 'loop';
+}

@@ -1,0 +1,160 @@
+import { compactionPlan } from '../../agent/compaction.ts';
+import { decodeMessage } from '../../agent/message.ts';
+import { appendEvent } from '../../agent/transcript.ts';
+import { currentLoop } from '../agent-context.ts';
+import { type AgentServices, agentServices } from '../agent-services.ts';
+import { agentValue, field, optionalText, optionsJson, withoutHarness } from '../agent-values.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import { callValue } from '../call.ts';
+import type { Context } from '../context.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { toJson } from '../json.ts';
+import { isCallable, type Value } from '../value.ts';
+
+/** Named histories (spec/agents.md 3.11). */
+
+interface Call {
+  readonly services: AgentServices;
+  readonly context: Context;
+  readonly args: readonly Value[];
+}
+
+function session(signature: string, doc: string, run: (call: Call) => Value): Builtin {
+  return {
+    signature,
+    doc,
+    call: (context, _depth, ...args) => run({ services: agentServices(context.run), context, args: withoutHarness(args) }),
+  };
+}
+
+function id(value: Value, operation: string): string {
+  if (value === undefined) throw plainError(`${operation}: missing session id`);
+  return display(value);
+}
+
+function whole(value: Value, operation: string): number {
+  if (typeof value !== 'number' || value < 0) throw plainError(`${operation}: expected a count`);
+  return value;
+}
+
+const DEFAULT_KEPT = 12;
+
+function compact({ services, args: [sessionId, options] }: Call): Value {
+  const name = id(sessionId, 'agent_session_compact');
+  const transcript = services.sessions.required(name, 'agent_session_compact');
+  const keepLast = field(options, 'keep_last');
+  const { summary, strategy } = optionsJson(options);
+  const plan = compactionPlan(transcript.messages, {
+    keepFirst: 0,
+    keepLast: typeof keepLast === 'number' ? keepLast : DEFAULT_KEPT,
+    mode: 'manual',
+    strategy: typeof strategy === 'string' ? strategy : 'truncate',
+    summary: typeof summary === 'string' ? summary : undefined,
+  });
+  if (plan === undefined) return transcript.messages.length;
+  const messages = [...transcript.messages];
+  messages.splice(plan.at, plan.removed, ...plan.inserted);
+  services.sessions.save(name, appendEvent({ ...transcript, messages, summary: plan.summary }, plan.event));
+  return messages.length;
+}
+
+/** The subscriber runs when the event happens; what it throws is not the loop's matter. */
+function subscribe({ services, context, args: [sessionId, listener] }: Call): Value {
+  if (!isCallable(listener)) throw plainError('agent_subscribe: expected a function');
+  services.events.subscribe(id(sessionId, 'agent_subscribe'), (event) => {
+    const answer = callValue(context, 0, listener, agentValue(event));
+    if (answer instanceof Promise) void answer.catch(() => undefined);
+  });
+  return undefined;
+}
+
+export const SESSIONS: BuiltinGroup = {
+  name: 'sessions',
+  title: 'Agent sessions',
+  builtins: {
+    agent_session_open: session(
+      '(id: any = nil) -> string',
+      'Creates a session or reuses it; answers its id.',
+      ({ services, args: [given] }) => services.sessions.open(optionalText(given)),
+    ),
+    agent_session_exists: session('(id: any = nil) -> bool', 'Whether there is such a session.', ({ services, args: [given] }) =>
+      services.sessions.exists(id(given, 'agent_session_exists')),
+    ),
+    agent_session_current_id: session(
+      '() -> any',
+      'The session of the innermost running loop, or nil.',
+      ({ context }) => currentLoop(context)?.sessionId,
+    ),
+    agent_session_length: session(
+      '(id: any = nil) -> int',
+      'How many messages it has.',
+      ({ services, args: [given] }) =>
+        services.sessions.required(id(given, 'agent_session_length'), 'agent_session_length').messages.length,
+    ),
+    agent_session_messages: session('(id: any = nil) -> list', 'Its messages.', ({ services, args: [given] }) =>
+      agentValue(services.sessions.required(id(given, 'agent_session_messages'), 'agent_session_messages').messages),
+    ),
+    agent_session_snapshot: session('(id: any = nil) -> any', 'Its transcript, or nil.', ({ services, args: [given] }) =>
+      agentValue(services.sessions.transcript(id(given, 'agent_session_snapshot'))),
+    ),
+    agent_session_ancestry: session(
+      '(id: any = nil) -> dict',
+      'Where it was forked from, and what was forked from it.',
+      ({ services, args: [given] }) => agentValue(services.sessions.ancestry(id(given, 'agent_session_ancestry'))),
+    ),
+    agent_session_reset: session('(id: any = nil) -> nil', 'Empties it.', ({ services, args: [given] }) => {
+      services.sessions.reset(id(given, 'agent_session_reset'), 'agent_session_reset');
+      return undefined;
+    }),
+    agent_session_close: session('(id: any = nil) -> nil', 'Forgets it.', ({ services, args: [given] }) => {
+      services.sessions.close(id(given, 'agent_session_close'), 'agent_session_close');
+      return undefined;
+    }),
+    agent_session_fork: session(
+      '(id: any = nil, new_id: any = nil) -> string',
+      'A copy; answers its id.',
+      ({ services, args: [given, newId] }) =>
+        services.sessions.fork(id(given, 'agent_session_fork'), 'agent_session_fork', optionalText(newId)),
+    ),
+    agent_session_fork_at: session(
+      '(id: any = nil, count: any = nil, new_id: any = nil) -> string',
+      'A copy of the first messages; answers its id.',
+      ({ services, args: [given, count, newId] }) =>
+        services.sessions.fork(
+          id(given, 'agent_session_fork_at'),
+          'agent_session_fork_at',
+          optionalText(newId),
+          whole(count, 'agent_session_fork_at'),
+        ),
+    ),
+    agent_session_trim: session(
+      '(id: any = nil, keep_last: any = nil) -> int',
+      'Keeps the last messages; answers how many.',
+      ({ services, args: [given, keep] }) => {
+        const name = id(given, 'agent_session_trim');
+        services.sessions.trim(name, whole(keep, 'agent_session_trim'), 'agent_session_trim');
+        return services.sessions.required(name, 'agent_session_trim').messages.length;
+      },
+    ),
+    agent_session_compact: session(
+      '(id: any = nil, options: any = nil) -> int',
+      'Earlier messages give way to a summary; answers how many are left.',
+      compact,
+    ),
+    agent_session_inject: session(
+      '(id: any = nil, message: any = nil) -> nil',
+      'Appends a message.',
+      ({ services, args: [given, message] }) => {
+        const decoded = decodeMessage(toJson(message), 'agent_session_inject');
+        services.sessions.inject(id(given, 'agent_session_inject'), decoded, 'agent_session_inject');
+        return undefined;
+      },
+    ),
+    agent_subscribe: session(
+      '(id: any = nil, listener: any = nil) -> nil',
+      'Calls the function with every event of the session.',
+      subscribe,
+    ),
+  },
+};

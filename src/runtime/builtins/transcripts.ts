@@ -1,0 +1,159 @@
+import { compactionPlan } from '../../agent/compaction.ts';
+import { transcriptDigest } from '../../agent/digest.ts';
+import { decodeMessages } from '../../agent/message.ts';
+import { clearReminders, decodeReminderSpec, dropUnpreserved, injectReminder } from '../../agent/reminder.ts';
+import {
+  appendEvent,
+  createTranscript,
+  decodeTranscript,
+  eventsByKind,
+  plainEvent,
+  renderFull,
+  renderVisible,
+  type Transcript,
+  transcriptFromMessages,
+} from '../../agent/transcript.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { agentValue, field, optionsJson, withoutHarness } from '../agent-values.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import type { Context } from '../context.ts';
+import { dictOf } from '../dict.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { parseJson, toJson } from '../json.ts';
+import type { Value } from '../value.ts';
+
+/** Transcripts as values (spec/agents.md 3.9, 3.10): each function gives a new one and leaves the old as it is. */
+
+type Args = readonly Value[];
+
+function pure(signature: string, doc: string, run: (args: Args, context: Context) => Json | Value): Builtin {
+  return { signature, doc, call: (context, _depth, ...args) => run(withoutHarness(args), context) as Value };
+}
+
+/** A function whose first argument is a transcript. */
+function reading(
+  name: string,
+  signature: string,
+  doc: string,
+  run: (transcript: Transcript, args: Args, context: Context) => Json,
+): [string, Builtin] {
+  return [name, pure(signature, doc, ([first, ...rest], context) => agentValue(run(decodeTranscript(toJson(first), name), rest, context)))];
+}
+
+function text(value: Value): string {
+  return value === undefined ? '' : display(value);
+}
+
+function count(value: Value, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
+}
+
+function compact(transcript: Transcript, [options]: Args): Transcript {
+  const { summary, strategy } = optionsJson(options);
+  const plan = compactionPlan(transcript.messages, {
+    keepFirst: count(field(options, 'keep_first'), 0),
+    keepLast: count(field(options, 'keep_last'), 10),
+    mode: 'manual',
+    strategy: typeof strategy === 'string' ? strategy : 'truncate',
+    summary: typeof summary === 'string' ? summary : undefined,
+  });
+  if (plan === undefined) return typeof summary === 'string' ? { ...transcript, summary } : transcript;
+  const messages = [...transcript.messages];
+  messages.splice(plan.at, plan.removed, ...plan.inserted);
+  return appendEvent({ ...dropUnpreserved(transcript), messages, summary: plan.summary }, plan.event);
+}
+
+/** The same conversation under a new id, with nothing shared. */
+function fork(transcript: Transcript, context: Context): Transcript {
+  return { ...transcript, id: context.run.platform.random.uuidV7(), metadata: { ...transcript.metadata, forked_from: transcript.id } };
+}
+
+function archive(transcript: Transcript): Transcript {
+  return appendEvent({ ...transcript, state: 'done' }, plainEvent('transcript_archived', 'transcript archived'));
+}
+
+function imported(value: Value): Transcript {
+  if (typeof value !== 'string') throw plainError('transcript_import: expected a string');
+  return decodeTranscript(toJson(parseJson(value)), 'transcript_import');
+}
+
+function inject([transcript, spec]: Args): Value {
+  const injected = injectReminder(
+    decodeTranscript(toJson(transcript), 'transcript.inject_reminder'),
+    decodeReminderSpec(optionsJson(spec)),
+  );
+  return dictOf([
+    ['transcript', agentValue(injected.transcript)],
+    ['reminder_id', injected.reminderId],
+    ['deduped_count', injected.dedupedCount],
+  ]);
+}
+
+const FILTERS = ['id', 'tag', 'dedupe_key'];
+
+function clear([transcript, filter]: Args): Value {
+  const given: JsonObject = optionsJson(filter);
+  const unknown = Object.keys(given).find((key) => !FILTERS.includes(key));
+  if (unknown !== undefined) throw plainError(`transcript.clear_reminders: unknown filter \`${unknown}\`; expected id, tag or dedupe_key`);
+  const string = (key: string): string | undefined => (typeof given[key] === 'string' ? given[key] : undefined);
+  const cleared = clearReminders(decodeTranscript(toJson(transcript), 'transcript.clear_reminders'), {
+    id: string('id'),
+    tag: string('tag'),
+    dedupeKey: string('dedupe_key'),
+  });
+  return dictOf([
+    ['transcript', agentValue(cleared.transcript)],
+    ['removed_count', cleared.removedCount],
+  ]);
+}
+
+export const TRANSCRIPTS: BuiltinGroup = {
+  name: 'transcripts',
+  title: 'Transcripts and reminders',
+  builtins: {
+    transcript: pure('(metadata: any = nil) -> dict', 'An empty transcript.', ([metadata], context) =>
+      agentValue(createTranscript(context.run.platform.random.uuidV7(), optionsJson(metadata))),
+    ),
+    transcript_from_messages: pure('(messages: any = nil) -> dict', 'A transcript of these messages.', ([messages], context) =>
+      agentValue(
+        transcriptFromMessages(context.run.platform.random.uuidV7(), decodeMessages(toJson(messages), 'transcript_from_messages')),
+      ),
+    ),
+    ...Object.fromEntries([
+      reading('transcript_messages', '(t: any = nil) -> list', 'Its messages, as a model is sent them again.', (t) => t.messages),
+      reading('transcript_events', '(t: any = nil) -> list', 'Everything that happened, in order.', (t) => t.events),
+      reading('transcript_events_by_kind', '(t: any = nil, kind: any = nil) -> list', 'The events of one kind.', (t, [kind]) =>
+        eventsByKind(t, text(kind)),
+      ),
+      reading('transcript_summary', '(t: any = nil) -> any', 'Its summary, or nil.', (t) => t.summary),
+      reading('transcript_id', '(t: any = nil) -> string', 'Its id.', (t) => t.id),
+      reading('transcript_render_visible', '(t: any = nil) -> string', 'The public part as text.', renderVisible),
+      reading('transcript_render_full', '(t: any = nil) -> string', 'Every event as text, with its visibility.', renderFull),
+      reading('transcript_compact', '(t: any = nil, options: any = nil) -> dict', 'Earlier messages give way to a summary.', compact),
+      reading(
+        'transcript_summarize',
+        '(t: any = nil, options: any = nil) -> dict',
+        'The same transcript with a summary, made without a model.',
+        (t) => ({
+          ...t,
+          summary: transcriptDigest({ ...t, summary: null }, []),
+        }),
+      ),
+      reading('transcript_fork', '(t: any = nil) -> dict', 'A copy under a new id.', (t, _args, context) => fork(t, context)),
+      reading('transcript_export', '(t: any = nil) -> string', 'The transcript as JSON text.', (t) => JSON.stringify(t)),
+      reading('transcript_archive', '(t: any = nil) -> dict', 'The transcript, closed.', archive),
+    ]),
+    transcript_import: pure('(text: any = nil) -> dict', 'A transcript from its JSON text.', ([value]) => agentValue(imported(value))),
+    'transcript.inject_reminder': pure(
+      '(t: any = nil, spec: any = nil) -> dict',
+      'Adds a reminder: `{transcript, reminder_id, deduped_count}`.',
+      inject,
+    ),
+    'transcript.clear_reminders': pure(
+      '(t: any = nil, filter: any = nil) -> dict',
+      'Removes pending reminders by id, tag or dedupe_key: `{transcript, removed_count}`.',
+      clear,
+    ),
+  },
+};

@@ -21,6 +21,8 @@ export class Interrupts implements CancelObserver {
   readonly #cancelled = new Set<CancelScope>();
   readonly #runSignal: AbortSignal;
   #probingSinceMs = 0;
+  /** What the thread waits for, on the clock's scale; it need not be told twice. */
+  #armedForMs: number | undefined;
 
   constructor(run: Run) {
     this.flag = this.#watchdog.flag;
@@ -50,6 +52,7 @@ export class Interrupts implements CancelObserver {
       if (!this.#alarms.delete(alarm)) return;
       if (this.#alarms.size > 0) return;
       this.#watchdog.disarm();
+      this.#armedForMs = undefined;
       this.#lower();
     };
   }
@@ -74,11 +77,14 @@ export class Interrupts implements CancelObserver {
 
   /** Leaves watching to the thread as soon as it can. The flag goes down before the alarm is set, never after. */
   #handOver(nowMs: number): void {
-    const isSettled = nowMs - this.#probingSinceMs >= PROBE_MS;
-    if (!isSettled) return;
+    if (nowMs - this.#probingSinceMs < PROBE_MS) return;
     let nextMs = Number.POSITIVE_INFINITY;
     for (const alarm of this.#alarms) nextMs = Math.min(nextMs, alarm.dueMs);
-    if (this.#watchdog.isReady && this.#cancelled.size === 0) this.flag[0] = 0;
+    const canRest = this.#watchdog.isReady && this.#cancelled.size === 0;
+    if (canRest) this.flag[0] = 0;
+    // The alarm that raised the flag too early, under a frozen clock, is spent: it has to be set again.
+    if (!canRest && this.#armedForMs === nextMs) return;
+    this.#armedForMs = nextMs;
     this.#watchdog.arm(nextMs - nowMs);
   }
 

@@ -82,7 +82,7 @@ export class ListSource implements Source {
   }
 }
 
-export class RangeSource implements Source {
+class RangeSource implements Source {
   readonly #last: number;
   #next: number;
 

@@ -101,7 +101,7 @@ export async function endTasks(run: Run): Promise<void> {
 }
 
 /** `spawn { … }` (spec/language.md 10.2). */
-export class TaskHandle extends Handle {
+class TaskHandle extends Handle {
   readonly typeName = 'task_handle';
   readonly name: string;
   readonly taskId: string;

@@ -11,7 +11,7 @@ export function outcomeOf<T>(body: () => T | Promise<T>): Outcome<T> | Promise<O
   }
 }
 
-export function done<T>(value: T): Outcome<T> {
+function done<T>(value: T): Outcome<T> {
   return { kind: 'done', value };
 }
 

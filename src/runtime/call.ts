@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { interrupt, interruptFlag } from './interrupt.ts';
 import { CALL, type HarnFunction, TailCall, type Value } from './value.ts';
 
 /** Calls a callable from TypeScript: runs tail calls to their end and answers a value or a promise of one. */
@@ -6,10 +7,26 @@ export function callValue(context: Context, depth: number, callee: HarnFunction,
   return settle(context, depth, callee(context, depth + CALL, ...args));
 }
 
+/** `callValue` with one argument, for loops over many elements. */
+export function callWithOne(context: Context, depth: number, callee: HarnFunction, value: Value): Value | Promise<Value> {
+  const answer: unknown = callee(context, depth + CALL, value);
+  return answer instanceof TailCall || answer instanceof Promise ? settle(context, depth, answer) : (answer as Value);
+}
+
+/** `callValue` with two arguments, for loops over many elements. */
+export function callWithTwo(context: Context, depth: number, callee: HarnFunction, first: Value, second: Value): Value | Promise<Value> {
+  const answer: unknown = callee(context, depth + CALL, first, second);
+  return answer instanceof TailCall || answer instanceof Promise ? settle(context, depth, answer) : (answer as Value);
+}
+
 /** Runs the tail call that a callable may have answered with to its end. */
 export function settle(context: Context, depth: number, answer: unknown): Value | Promise<Value> {
   let result = answer;
-  while (result instanceof TailCall) result = result.callee(context, depth + CALL, ...result.args);
+  while (result instanceof TailCall) {
+    // Functions that call each other in tail position for ever are a loop too.
+    if (interruptFlag(context.run)[0] !== 0) interrupt(context);
+    result = result.callee(context, depth + CALL, ...result.args);
+  }
   if (result instanceof Promise) return result.then((value: unknown) => settle(context, depth, value));
   return result as Value;
 }

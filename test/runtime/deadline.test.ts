@@ -94,6 +94,11 @@ const BUSY: readonly ScriptRow[] = [
     ['Deadline exceeded'],
   ],
   [
+    'ends functions that call each other in tail position for ever',
+    'fn a(n) { return b(n + 1) }; fn b(n) { return a(n + 1) }; try { deadline 20ms { a(0) } } catch (e) { println(e) }',
+    ['Deadline exceeded'],
+  ],
+  [
     'ends a loop that catches everything',
     'try { deadline 20ms { while true { try { while true { } } catch (e) { } } } } catch (e) { println(e) }',
     ['Deadline exceeded'],

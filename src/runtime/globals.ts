@@ -35,7 +35,7 @@ export function globalValue(context: Context, name: string): Value {
       return context.run.argv;
     default: {
       const provider = globalsOf(context).providers.get(name);
-      if (provider === undefined && namespaceMembers(name).length > 0) return new Namespace(name);
+      if (provider === undefined && namespaceMembers(name).length > 0) return new Namespace(context.run, name);
       if (provider === undefined) throw runtimeError(`${name} is not available here`);
       return provider(context);
     }

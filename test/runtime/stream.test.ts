@@ -92,6 +92,7 @@ send(a, "kept")
 println(try_receive(a))`,
     ['b', 'kept'],
   ],
+  ['a function of the namespace is a value', 'let m = stream.first; println(m([4, 5])); println(type_of(m))', ['4', 'builtin']],
   [
     'a source must be iterable',
     'try { stream.map(5, { x -> x }) } catch (e) { println(e) }',

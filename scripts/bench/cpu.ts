@@ -8,24 +8,24 @@ const PROGRAMS = join(import.meta.dirname, 'programs');
 
 /** Program and the size that keeps its JavaScript twin busy for roughly a tenth of a second. */
 const SIZES: Readonly<Record<string, number>> = {
-  fib: 30,
-  loops: 60_000,
+  fib: 32,
+  loops: 150_000,
   sieve: 1_500_000,
-  queens: 9,
+  queens: 10,
   matmul: 220,
-  mandelbrot: 320,
+  mandelbrot: 500,
   integrate: 15_000_000,
   words: 500_000,
   text: 250_000,
   quicksort: 500_000,
-  trees: 15,
+  trees: 16,
   collatz: 150_000,
   closures: 150_000,
   records: 150_000,
-  levenshtein: 50,
+  levenshtein: 90,
   tailcalls: 1_500_000,
-  structs: 3_000_000,
-  interpreter: 15,
+  structs: 6_000_000,
+  interpreter: 17,
 };
 
 /** Rounds inside one process: the first is the "first run", the median of the last three is "warm". */

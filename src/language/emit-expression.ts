@@ -293,12 +293,8 @@ function emitDict(fn: FunctionState, node: Extract<Expression, { kind: 'Dict' }>
   const codes = emitOperands(fn, parts).map(boxed);
   const isPlain = node.entries.every((entry) => entry.kind === 'Entry' && typeof entry.key === 'string') && node.entries.length <= 16;
   if (isPlain) {
-    // A factory per shape: V8 then gives all dicts of one literal the same hidden class.
     const keys = node.entries.map((entry) => (entry as { key: string }).key);
-    const params = keys.map((_, index) => `a${index}`);
-    const body = keys.map((key, index) => `x[${JSON.stringify(key)}] = a${index};`).join(' ');
-    const factory = constant(fn.module, `function (${params.join(', ')}) { const x = new Dict(); ${body} return x; }`);
-    return any(`${factory}(${codes.join(', ')})`);
+    return any(`new ${dictShape(fn, keys)}(${codes.join(', ')})`);
   }
   let next = 0;
   const steps = node.entries.map((entry) => {
@@ -309,18 +305,25 @@ function emitDict(fn: FunctionState, node: Extract<Expression, { kind: 'Dict' }>
   return any(`R.dict([${steps.join(', ')}])`);
 }
 
+/**
+ * A constructor for dicts with these keys. It shares the prototype of `Dict`, but V8 sizes its objects by what it
+ * assigns: the fields then lie inside the object, which halves the cost of making and reading one.
+ */
+function dictShape(fn: FunctionState, keys: readonly string[]): string {
+  const unique = [...new Set(keys)];
+  const params = keys.map((_, index) => `a${index}`);
+  // A key written twice takes the later value.
+  const body = unique.map((key) => `this[${JSON.stringify(key)}] = a${keys.lastIndexOf(key)};`).join(' ');
+  return constant(fn.module, `R.dictShape(function (${params.join(', ')}) { ${body} })`);
+}
+
 function emitStructLiteral(fn: FunctionState, node: Extract<Expression, { kind: 'StructLiteral' }>): Code {
   const codes = emitOperands(
     fn,
     node.fields.map((field) => field.value),
   ).map(boxed);
-  const params = node.fields.map((_, index) => `a${index}`);
-  const body = node.fields.map((field, index) => `x[${JSON.stringify(field.name)}] = a${index};`).join(' ');
-  const factory = constant(
-    fn.module,
-    `function (${params.join(', ')}) { const x = new Dict(); ${body} return new StructValue(${JSON.stringify(node.name)}, x); }`,
-  );
-  return any(`${factory}(${codes.join(', ')})`);
+  const keys = node.fields.map((field) => field.name);
+  return any(`new StructValue(${JSON.stringify(node.name)}, new ${dictShape(fn, keys)}(${codes.join(', ')}))`);
 }
 
 // ---- operators ----
@@ -466,6 +469,11 @@ function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%'
   if (kind === 'str') return { code: `(${left.code} + ${right.code})`, kind };
   if (kind === 'float') return emitDoubleArithmetic(operator, left, right);
   const slow = OPERATIONS[operator];
+  const appended = operator === '+' && left.kind === 'any' ? appendedElements(right.code) : undefined;
+  if (appended !== undefined) {
+    const list = reuse(fn, left);
+    return any(`(Array.isArray(${list.first}) ? [...${list.again}, ${appended}] : R.add(${list.again}, ${right.code}))`);
+  }
   if (!couldBeNumber(left.kind) || !couldBeNumber(right.kind)) return { code: `R.${slow}(${boxed(left)}, ${boxed(right)})`, kind };
   const a = reuse(fn, left);
   // Constants need no temporary.
@@ -495,13 +503,23 @@ function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%'
   return { code: guarded(a, b, `(${fast})`, `R.${slow}(${x}, ${y})`, isLeftNumber, isRightNumber), kind };
 }
 
+/** The elements of `[a, b]` when mentioning them twice is harmless: `xs + [v]` then needs no list for the right side. */
+function appendedElements(code: string): string | undefined {
+  return /^\[(?:[$\w]+(?:, [$\w]+)*)\]$/.exec(code)?.[0].slice(1, -1);
+}
+
 function emitDoubleArithmetic(operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code): Code {
-  const toDouble = (side: Code, isLeft: boolean): string =>
-    side.kind === 'any' ? `R.operandToDouble(${side.code}, ${JSON.stringify(operator)}, ${isLeft})` : double(side);
+  const toDouble = (side: Code, isLeft: boolean): string => (side.kind === 'any' ? unboxed(side.code, operator, isLeft) : double(side));
   const a = toDouble(left, true);
   const b = toDouble(right, false);
   if (operator === '%') return { code: `R.floatModulo(${a}, ${b})`, kind: 'float' };
   return { code: `(${a} ${operator} ${b})`, kind: 'float' };
+}
+
+/** The double in a value that should be a number, with the common case inline. */
+function unboxed(code: string, operator: string, isLeft: boolean): string {
+  const slow = `R.operandToDouble(${code}, ${JSON.stringify(operator)}, ${isLeft})`;
+  return /^[$\w]+$/.test(code) ? `(${code} instanceof Float ? ${code}.value : ${slow})` : slow;
 }
 
 /** A number kind as a raw double. */
@@ -519,19 +537,13 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   }
   const value = reuse(fn, any(emitValue(fn, receiver, 'read')));
   const found = fn.temp();
-  const access = JSON.stringify(name) === `"${name}"` && /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${key}]`;
-  const missing = node.isOptional ? 'R.propertyOptional' : 'R.property';
-  const first =
-    receiver.kind === 'Identifier' && receiver.name === 'self' ? structFirst(value, found, access) : dictFirst(value, found, access);
-  return any(`(${first} ? ${found} : ${missing}(${value.again}, ${key}))`);
-}
-
-function dictFirst(value: { readonly first: string; readonly again: string }, found: string, access: string): string {
-  return `${value.first} instanceof Dict && (${found} = ${value.again}${access}) !== undefined`;
-}
-
-function structFirst(value: { readonly first: string; readonly again: string }, found: string, access: string): string {
-  return `${value.first} instanceof StructValue && (${found} = ${value.again}.fields${access}) !== undefined`;
+  const access = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${key}]`;
+  const slow = `${node.isOptional ? 'R.propertyOptional' : 'R.property'}(${value.again}, ${key})`;
+  // A dict that has the key, or a small one that has not, needs no call; nor does a struct that has the field.
+  const ofDict = `((${found} = ${value.again}${access}) !== undefined || !(${value.again} instanceof BigDict) ? ${found} : ${slow})`;
+  const ofStruct = `${value.again} instanceof StructValue && (${found} = ${value.again}.fields${access}) !== undefined ? ${found} : ${slow}`;
+  const rest = fn.module.structs.size === 0 ? slow : ofStruct;
+  return any(`(${value.first} instanceof Dict ? ${ofDict} : ${rest})`);
 }
 
 export function isEnumName(fn: FunctionState, name: string): boolean {

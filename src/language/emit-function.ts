@@ -55,7 +55,7 @@ function emitBody(fn: FunctionState, parts: Parts): string {
   fn.hasDefer = parts.body.some(containsDefer);
   const statements = emitStatements(fn, parts.body, parts.sink);
   const looped = fn.usesSelfLoop
-    ? `SELF: for (;;) { R.interrupts[0] !== 0 && R.interrupt(${fn.context}); ${statements} return undefined; }`
+    ? `SELF: for (;;) { if (I[0] !== 0) R.interrupt(${fn.context}); ${statements} return undefined; }`
     : statements;
   if (!fn.hasDefer) return early + looped;
   const run = fn.isAsync ? 'await R.runDefersAsync(defers);' : 'R.runDefers(defers);';

@@ -346,7 +346,7 @@ class ModuleEmitter {
     const variables = [...this.topLevelVariables(), ...this.variables];
     const imports = new Set([...module.environment.imports.values()].map(({ module: index }) => index));
     return [
-      'const { Dict, Float, Duration, EnumValue, StructValue, TailCall } = R;',
+      'const { Dict, BigDict, Float, Duration, EnumValue, StructValue, TailCall } = R; const I = R.interrupts;',
       ...[...imports].map((index) => `const m${index} = M.imported[${index}];`),
       ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
       ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),

@@ -51,9 +51,11 @@ export function builtinFunction(run: Run, name: string, module: ModuleInfo): Har
   if (definition === undefined) throw new Error(`the builtin ${name} was used before its group was loaded`);
   const implementation = definition.forModule === undefined ? definition.call : definition.forModule(module);
   if (implementation === undefined) throw new Error(`the builtin ${name} has no implementation`);
-  // The same function may stand behind several names.
-  const fn = ((context, depth, ...args) => implementation(context, depth, ...args)) as HarnFunction;
-  Object.defineProperty(fn, 'meta', { value: { kind: 'builtin', name, params: [], isAsync: definition.colour === 'async' } });
+  // The function itself becomes the value: a wrapper would cost every call an argument list.
+  const fn = implementation as HarnFunction;
+  const meta = { kind: 'builtin', name, params: [], isAsync: definition.colour === 'async' } as const;
+  if (fn.meta === undefined) Object.defineProperty(fn, 'meta', { value: meta });
+  else if (fn.meta.name !== name) throw new Error(`the builtins ${fn.meta.name} and ${name} share one function`);
   if (definition.forModule === undefined) functions.set(name, fn);
   return fn;
 }

@@ -1,5 +1,5 @@
 import { add, isInt } from './arithmetic.ts';
-import { callValue, inOrder } from './call.ts';
+import { callValue, callWithOne, callWithTwo, inOrder } from './call.ts';
 import type { Context } from './context.ts';
 import { dictOf } from './dict.ts';
 import { display } from './display.ts';
@@ -74,34 +74,80 @@ function size(value: Value): number {
   return typeof value === 'bigint' && value > 0n ? Number.MAX_SAFE_INTEGER : 0;
 }
 
-export function mapList(context: Context, depth: number, xs: List, fn: HarnFunction): MaybeAsync<Value> {
-  const result: Value[] = new Array(xs.length);
-  const done = inOrder(xs.length, (index) =>
-    andThen(callValue(context, depth, fn, xs[index]), (value) => {
-      result[index] = value;
-    }),
-  );
-  return done instanceof Promise ? done.then(() => result) : result;
+/*
+ * map, filter and reduce are what hot loops are made of: a plain loop as long as the callback stays synchronous, and an
+ * asynchronous one from the first element for which it does not.
+ */
+export function mapList(context: Context, depth: number, xs: List, fn: HarnFunction): MaybeAsync<Value[]> {
+  const result: Value[] = [];
+  for (let index = 0; index < xs.length; index++) {
+    const value = callWithOne(context, depth, fn, xs[index]);
+    if (value instanceof Promise) return mapRest(context, depth, xs, fn, result, value);
+    result.push(value);
+  }
+  return result;
+}
+
+async function mapRest(
+  context: Context,
+  depth: number,
+  xs: List,
+  fn: HarnFunction,
+  result: Value[],
+  pending: Promise<Value>,
+): Promise<Value[]> {
+  result.push(await pending);
+  while (result.length < xs.length) result.push(await callWithOne(context, depth, fn, xs[result.length]));
+  return result;
 }
 
 export function filterList(context: Context, depth: number, xs: List, fn: HarnFunction): MaybeAsync<Value[]> {
   const result: Value[] = [];
-  const done = inOrder(xs.length, (index) =>
-    andThen(callValue(context, depth, fn, xs[index]), (keep) => {
-      if (isTruthy(keep)) result.push(xs[index]);
-    }),
-  );
-  return done instanceof Promise ? done.then(() => result) : result;
+  for (let index = 0; index < xs.length; index++) {
+    const keep = callWithOne(context, depth, fn, xs[index]);
+    if (keep instanceof Promise) return filterRest(context, depth, xs, fn, result, index, keep);
+    if (isTruthy(keep)) result.push(xs[index]);
+  }
+  return result;
+}
+
+async function filterRest(
+  context: Context,
+  depth: number,
+  xs: List,
+  fn: HarnFunction,
+  result: Value[],
+  from: number,
+  pending: Promise<Value>,
+): Promise<Value[]> {
+  if (isTruthy(await pending)) result.push(xs[from]);
+  for (let index = from + 1; index < xs.length; index++) {
+    if (isTruthy(await callWithOne(context, depth, fn, xs[index]))) result.push(xs[index]);
+  }
+  return result;
 }
 
 export function reduceList(context: Context, depth: number, xs: List, initial: Value, fn: HarnFunction): MaybeAsync<Value> {
   let result = initial;
-  const done = inOrder(xs.length, (index) =>
-    andThen(callValue(context, depth, fn, result, xs[index]), (value) => {
-      result = value;
-    }),
-  );
-  return done instanceof Promise ? done.then(() => result) : result;
+  for (let index = 0; index < xs.length; index++) {
+    const next = callWithTwo(context, depth, fn, result, xs[index]);
+    if (next instanceof Promise) return reduceRest(context, depth, xs, fn, index, next);
+    result = next;
+  }
+  return result;
+}
+
+async function reduceRest(
+  context: Context,
+  depth: number,
+  xs: List,
+  fn: HarnFunction,
+  from: number,
+  pending: Promise<Value>,
+): Promise<Value> {
+  let result = await pending;
+  for (let index = from + 1; index < xs.length; index++) result = await callWithTwo(context, depth, fn, result, xs[index]);
+  return result;
 }
 
 /** Index of the first element that the callback accepts, -1 when there is none. */

@@ -37,6 +37,7 @@ function toInt(x: number): number | bigint {
 }
 
 function absolute(value: Value): Value {
+  if (typeof value === 'number') return value < 0 ? -value : value;
   if (value instanceof Float) return new Float(Math.abs(value.value));
   if (!isInt(value)) return undefined;
   if (value >= 0) return value;

@@ -19,6 +19,8 @@ export interface Loop {
   readonly live: LoopLive;
   readonly frame: RequestFrame;
   readonly dispatcher: Dispatcher;
+  /** Closed by close_agent, or gone with the task that called the loop. */
+  readonly signal: AbortSignal;
   progress: LoopProgress;
   /** Turns of this activation, and how many it may take. */
   turnsTaken: number;

@@ -13,6 +13,8 @@ export interface LoopLive {
   readonly callbacks: LoopCallbacks;
   /** What others have for this loop: messages of the host, results of `async_tool_run`. */
   readonly inbox: LoopInbox;
+  /** Ends the loop with the task that called it: its cancellation, its deadline. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface LoopInbox {
@@ -46,11 +48,11 @@ export interface LoopCallbacks {
   readonly resumeBy?: unknown;
 }
 
-export interface ToolCallFacts {
+export type ToolCallFacts = {
   readonly id: string;
   readonly name: string;
   readonly arguments: JsonObject;
-}
+};
 
 /** `llm_caller` turned a fault into an end of the loop. */
 export interface LlmCallerFault {

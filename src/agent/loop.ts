@@ -48,6 +48,7 @@ function openLoop(activation: Activation, world: LoopWorld): Loop {
   const target = resolveModel({ provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) }, world.env);
   const hasNativeTools = world.models.hasNativeTools(target.provider, target.model);
   const frame = requestFrame(target, hasNativeTools, text(activation.config.system), live.tools, options);
+  const signal = live.signal === undefined ? activation.signal : AbortSignal.any([activation.signal, live.signal]);
   const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
   const loop: Loop = {
     activation,
@@ -61,11 +62,12 @@ function openLoop(activation: Activation, world: LoopWorld): Loop {
       callbacks: live.callbacks,
       guard: new RepeatGuard(options.loopDetect),
       clock: world.clock,
-      signal: activation.signal,
+      signal,
       sessionId: activation.sessionId,
       record: (record) => recordStep(loop, record),
       emit: (event) => emitEvent(loop, event),
     },
+    signal,
     progress: { transcript, counters, openTurn: undefined },
     turnsTaken: 0,
     turnLimit: options.maxIterations,
@@ -120,7 +122,7 @@ function replaceUnknownOutcomes(loop: Loop, interrupted: InterruptedTurn, texts:
 /** The order of 3.4 and 3.7: closed, natural ends, suspend flag, budgets, nudges, iterations. */
 async function endAtBoundary(loop: Loop, turn: TurnOutcome): Promise<LoopEnd | undefined> {
   const { activation } = loop;
-  activation.signal.throwIfAborted();
+  loop.signal.throwIfAborted();
   if (turn.end !== undefined) return endLoop(loop, turn.end);
   const asked = activation.atBoundary(turn.boundary);
   const parked = asked !== undefined ? await park(loop, asked) : turn.park !== undefined ? await parkByItself(loop, turn.park) : undefined;

@@ -43,7 +43,7 @@ export async function parkByItself(loop: Loop, request: ParkRequest): Promise<Lo
 
 /** Errors that end the loop whatever it was doing: closed, or fenced by a newer owner (5.14). */
 export function isNotOurs(loop: Loop, error: unknown): boolean {
-  return loop.activation.signal.aborted || hasCode(error, 'HARN-SUS-006');
+  return loop.signal.aborted || hasCode(error, 'HARN-SUS-006');
 }
 
 export function emitParkAudit(loop: Loop, request: ParkRequest, toolCallId: string | undefined): void {

@@ -143,7 +143,7 @@ function injectFeedback(loop: Loop): void {
 type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { readonly fault: JsonObject };
 
 async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
-  const { activation, world, options, live } = loop;
+  const { world, options, live } = loop;
   const patched = { ...options.model, ...loop.progress.counters.option_patches };
   const request = await visibleRequest(loop, buildRequest(loop.frame, loop.progress.transcript.messages, reminders, patched));
   const policy: CallPolicy = {
@@ -153,7 +153,7 @@ async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Ask
   };
   const wish = readShapeWish(patched, options.schemaRetries);
   const shaped = async () => {
-    const answered = await callShaped(world, request, policy, wish, activation.signal, (event) => emitChunk(loop, event));
+    const answered = await callShaped(world, request, policy, wish, loop.signal, (event) => emitChunk(loop, event));
     assertShape(answered, wish);
     return answered;
   };

@@ -1,5 +1,6 @@
 import { EventHub } from '../agent/events.ts';
 import { llmError } from '../agent/llm-errors.ts';
+import type { Feedback } from '../agent/loop-state.ts';
 import { MockProvider } from '../agent/mock-provider.ts';
 import type { ModelRouter, ModelWorld } from '../agent/model-call.ts';
 import type { ModelAnswer, Provider } from '../agent/provider.ts';
@@ -12,11 +13,19 @@ export interface AgentServices extends ModelWorld {
   readonly sessions: SessionStore;
   readonly events: EventHub;
   readonly spending: Spending;
+  /** What waits for the next turn of a session's loop. */
+  readonly inboxes: Map<string, SessionInbox>;
   readonly env: (name: string) => string | undefined;
   /** Sessions of workers that run or are parked; such a session is never evicted. */
   readonly sessionsInUse: Map<string, number>;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
+}
+
+/** Messages of hosts and feedback of background work, for whichever loop runs the session next. */
+export interface SessionInbox {
+  readonly hostMessages: string[];
+  readonly feedback: Feedback[];
 }
 
 /** Totals of a run, and its ceiling in dollars. */
@@ -45,6 +54,7 @@ function createServices(run: Run): AgentServices {
     mock,
     sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => (sessionsInUse.get(id) ?? 0) > 0 }),
     sessionsInUse,
+    inboxes: new Map(),
     events: new EventHub(),
     spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
     recorder: undefined,
@@ -74,4 +84,12 @@ function recorded(provider: Provider, record: AgentServices['recorder']): Provid
       }
     },
   };
+}
+
+export function inboxOf({ inboxes }: AgentServices, sessionId: string): SessionInbox {
+  const known = inboxes.get(sessionId);
+  if (known !== undefined) return known;
+  const inbox = { hostMessages: [], feedback: [] };
+  inboxes.set(sessionId, inbox);
+  return inbox;
 }

@@ -68,7 +68,7 @@ async function callHandler(context: Context, handler: HarnFunction, args: JsonOb
   }
 }
 
-function toolReturn(value: Value): ToolReturn {
+export function toolReturn(value: Value): ToolReturn {
   const request = brandedRequest(value);
   if (request !== undefined) {
     const { reason, resumeBy } = request;

@@ -1,0 +1,108 @@
+import type { LoopLive } from '../agent/loop-live.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { bindCallbacks, CALLBACK_OPTIONS, namedCallbacks } from './agent-callbacks.ts';
+import type { LoopPlace } from './agent-context.ts';
+import { agentServices, inboxOf } from './agent-services.ts';
+import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
+import { field, optionsJson } from './agent-values.ts';
+import type { Context } from './context.ts';
+import { dictEntries, dictOf } from './dict.ts';
+import { deriveContext } from './task-context.ts';
+import { withoutHandler } from './tool-registry.ts';
+import { Dict, Duration, type HarnFunction, isCallable, type Value } from './value.ts';
+
+/**
+ * What of the options of `agent_loop` is alive and what is data. The data goes into the snapshot
+ * (`config.spec.options`); the live part is bound to the script that runs, and again by `agent-rebind.ts` to the
+ * script of the snapshot. Both come out of one options value, so a restored loop cannot see other tools.
+ */
+export interface LiveClosure {
+  /** `tools.NAME.handler`, or the name of the option. */
+  readonly slot: string;
+  readonly fn: HarnFunction;
+}
+
+/** @throws plain error for tools and callbacks that cannot be, before the first model call */
+export function createLive(context: Context, options: Value, place: LoopPlace): LoopLive {
+  const services = agentServices(context.run);
+  const inbox = inboxOf(services, place.sessionId);
+  const inside = deriveContext(context, { agent: place });
+  return {
+    tools: bindTools(inside, field(options, 'tools')),
+    callbacks: bindCallbacks(inside, namedCallbacks(options)),
+    inbox: {
+      takeHostMessages: () => inbox.hostMessages.splice(0),
+      takeFeedback: () => inbox.feedback.splice(0),
+    },
+    signal: context.signal,
+  };
+}
+
+/** Keys that are live, or kept elsewhere: a seed transcript is in the transcript. */
+const NOT_DATA: ReadonlySet<string> = new Set([...CALLBACK_OPTIONS, 'tools', 'transcript']);
+
+/** The part of the options that is saved. Tools keep everything but their handlers; durations are milliseconds. */
+export function savedOptions(options: Value): JsonObject {
+  if (!(options instanceof Dict)) return {};
+  const data = dictOf(
+    dictEntries(options)
+      .filter(([key, value]) => !NOT_DATA.has(key) && !isCallable(value))
+      .map(([key, value]): [string, Value] => [key, value instanceof Duration ? value.ms : value]),
+  );
+  const tools = toolEntries(field(options, 'tools')).map((entry): Json => optionsJson(withoutHandler(entry)));
+  return { ...optionsJson(data), ...(tools.length === 0 ? {} : { tools }) };
+}
+
+/** Every closure that the loop may call, by the slot it is bound to. */
+export function liveClosures(options: Value): LiveClosure[] {
+  const handlers = toolEntries(field(options, 'tools')).flatMap((entry): LiveClosure[] => {
+    const handler = field(entry, 'handler');
+    return isCallable(handler) ? [{ slot: toolSlot(String(field(entry, 'name'))), fn: handler }] : [];
+  });
+  const callbacks = Object.entries(namedCallbacks(options)).map(([slot, fn]): LiveClosure => ({ slot, fn }));
+  return [...handlers, ...callbacks];
+}
+
+export function toolSlot(name: string): string {
+  return `tools.${name}.handler`;
+}
+
+/** The options value again, from what was saved and the closures that were found for its slots. */
+export function restoredOptions(saved: Value, tools: readonly Value[], closures: ReadonlyMap<string, HarnFunction>): Dict {
+  const entries = saved instanceof Dict ? dictEntries(saved).filter(([key]) => key !== 'tools') : [];
+  const callbacks = CALLBACK_OPTIONS.flatMap((name): [string, Value][] => {
+    const fn = closures.get(name);
+    return fn === undefined ? [] : [[name, fn]];
+  });
+  return dictOf([...entries, ...callbacks, ['tools', tools]]);
+}
+
+/** `tools` of the program block (4.7): how each tool may be bound again. */
+export function describeTools(options: Value, sha256: (text: string) => string): JsonObject[] {
+  return toolEntries(field(options, 'tools')).map((entry): JsonObject => {
+    const facts = optionsJson(entry);
+    const handler = field(entry, 'handler');
+    const origin = isCallable(handler) ? handler.meta.origin : undefined;
+    return {
+      name: facts.name,
+      binding: bindingOf(facts, origin?.symbol !== undefined),
+      ...(origin === undefined ? {} : { module: origin.module }),
+      ...(origin?.symbol === undefined ? {} : { symbol: origin.symbol }),
+      schema_sha256: sha256(JSON.stringify(isJsonObject(facts.parameters) ? facts.parameters : {})),
+      idempotent: isIdempotent(facts),
+    };
+  });
+}
+
+function bindingOf({ executor }: JsonObject, isDeclared: boolean): string {
+  switch (executor) {
+    case 'host_bridge':
+      return 'host';
+    case 'mcp_server':
+      return 'mcp';
+    case 'provider_native':
+      return 'provider';
+    default:
+      return isDeclared ? 'declared' : 'unbound';
+  }
+}

@@ -1,3 +1,6 @@
+import { dictGet } from './dict.ts';
+import { Dict, type Value } from './value.ts';
+
 /** Categories of errors (spec/language.md 11.7). */
 export const ERROR_CATEGORIES: ReadonlySet<string> = new Set([
   'timeout',
@@ -36,6 +39,15 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The category of an error text. */
-export function classifyError(text: string): string {
+function classifyError(text: string): string {
   return RULES.find(([pattern]) => pattern.test(text))?.[1] ?? 'generic';
+}
+
+/** The category of a caught error: what a dict says, what a text looks like. */
+export function errorCategory(error: Value): string {
+  if (error instanceof Dict) {
+    const category = dictGet(error, 'category');
+    return typeof category === 'string' ? category : 'generic';
+  }
+  return typeof error === 'string' ? classifyError(error) : 'generic';
 }

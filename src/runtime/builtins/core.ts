@@ -1,15 +1,15 @@
 import { toDouble } from '../arithmetic.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { ExitRequest } from '../caught.ts';
-import { dictGet, dictOf } from '../dict.ts';
+import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { equals, isTruthy } from '../equality.ts';
-import { classifyError, ERROR_CATEGORIES } from '../error-category.ts';
+import { ERROR_CATEGORIES, errorCategory } from '../error-category.ts';
 import { categoryError, runtimeError, thrown, thrownText } from '../errors.ts';
 import { writeOutput } from '../output.ts';
 import { setItems } from '../sets.ts';
 import { lengthOf } from '../support.ts';
-import { Dict, EnumValue, Float, SetValue, typeOf, type Value } from '../value.ts';
+import { EnumValue, Float, SetValue, typeOf, type Value } from '../value.ts';
 
 const ok = (value: Value): EnumValue => new EnumValue('Result', 'Ok', [value]);
 const err = (value: Value): EnumValue => new EnumValue('Result', 'Err', [value]);
@@ -142,17 +142,17 @@ export const CORE: BuiltinGroup = {
     error_category: {
       signature: '(error: any) -> string',
       doc: 'The category of a caught error.',
-      call: (_c, _d, error) => categoryOf(error),
+      call: (_c, _d, error) => errorCategory(error),
     },
     is_timeout: {
       signature: '(error: any) -> bool',
       doc: 'True for errors of the category `timeout`.',
-      call: (_c, _d, error) => categoryOf(error) === 'timeout',
+      call: (_c, _d, error) => errorCategory(error) === 'timeout',
     },
     is_rate_limited: {
       signature: '(error: any) -> bool',
       doc: 'True for errors of the category `rate_limit`.',
-      call: (_c, _d, error) => categoryOf(error) === 'rate_limit',
+      call: (_c, _d, error) => errorCategory(error) === 'rate_limit',
     },
     uuid: { signature: '() -> string', doc: 'A random UUID (version 4).', call: (c) => c.run.platform.random.uuidV4() },
     exit: {
@@ -165,14 +165,6 @@ export const CORE: BuiltinGroup = {
     },
   },
 };
-
-function categoryOf(error: Value): string {
-  if (error instanceof Dict) {
-    const category = dictGet(error, 'category');
-    return typeof category === 'string' ? category : 'generic';
-  }
-  return typeof error === 'string' ? classifyError(error) : 'generic';
-}
 
 /** Saturates at the ends of the 64-bit range; NaN is 0. */
 function toInt(value: Value): Value {

@@ -7,8 +7,9 @@ import { callValue } from './call.ts';
 import type { Context, Run } from './context.ts';
 import { dictOf } from './dict.ts';
 import { failureText } from './failure.ts';
+import { writeOutput } from './output.ts';
 import { type AfterEnd, afterEnd, type RestartPolicy } from './supervisor-policy.ts';
-import { cancelledError, childContext, releaseOutput, taskTree } from './task-context.ts';
+import { cancelledError, childContext, taskTree } from './task-context.ts';
 import { runTask, withinTime } from './tasks.ts';
 import type { HarnFunction, Value } from './value.ts';
 
@@ -164,7 +165,7 @@ export class Supervisor {
       signal: scope.signal,
       outputBuffer: new ForwardedOutput((text) => {
         this.#record(child, 'child_output', text.replace(/\n$/, ''));
-        releaseOutput(this.#context, [text]);
+        writeOutput(this.#context, text);
       }),
     });
     const outcome = await outcomeOf(() => runTask(context, () => callValue(context, 0, child.spec.task, this.#childFacts(child))));

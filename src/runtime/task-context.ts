@@ -2,6 +2,7 @@ import { CancelScope } from '../tasks/cancel-scope.ts';
 import type { Context, Run } from './context.ts';
 import { thrownText } from './errors.ts';
 import { type Interrupts, interruptsOf } from './interrupt.ts';
+import { writeOutput } from './output.ts';
 import type { Value } from './value.ts';
 
 /**
@@ -186,7 +187,5 @@ export function isCancelled(context: Context): boolean {
 
 /** Puts what a joined task wrote where its parent writes. */
 export function releaseOutput(context: Context, text: readonly string[]): void {
-  if (text.length === 0) return;
-  if (context.outputBuffer !== undefined) context.outputBuffer.push(...text);
-  else context.run.output.out(text.join(''));
+  if (text.length > 0) writeOutput(context, text.join(''));
 }

@@ -6,7 +6,7 @@ import { dictGet, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { runtimeError } from '../errors.ts';
-import { releaseOutput } from '../task-context.ts';
+import { writeOutput } from '../output.ts';
 import { Dict, Float, type Value } from '../value.ts';
 
 export const timeBuiltins: BuiltinGroup = {
@@ -137,7 +137,7 @@ function endTimer(context: Context, _depth: number, timer?: Value): Value {
   if (!(timer instanceof Dict)) return undefined;
   const startMs = durationMs(dictGet(timer, 'start_ms')) ?? 0;
   const ms = Math.max(0, context.run.platform.clock.now() - startMs);
-  releaseOutput(context, [`[timer] ${display(dictGet(timer, 'name'))}: ${ms}ms\n`]);
+  writeOutput(context, `[timer] ${display(dictGet(timer, 'name'))}: ${ms}ms\n`);
   return ms;
 }
 

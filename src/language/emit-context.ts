@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { FunctionDeclaration, Identifier, TypeNode } from './ast.ts';
+import type { Block, Closure, Expression, FunctionDeclaration, Identifier, Statement, TypeNode } from './ast.ts';
 import type { ColourEnvironment, Colours } from './colour.ts';
 import type { TypeNames } from './emit-types.ts';
 import type { Kind, KindTable } from './kinds.ts';
@@ -48,8 +48,27 @@ export interface EmitEnvironment extends ColourEnvironment {
   readonly recordsCaptures: boolean;
 }
 
+/**
+ * The emitters that call each other in a circle: expressions hold closures, closures hold statements, statements hold
+ * expressions. They reach each other through the module, so that no file imports its own importer.
+ */
+export interface EmitterParts {
+  call(fn: FunctionState, node: Extract<Expression, { kind: 'Call' }>): Code;
+  methodCall(fn: FunctionState, node: Extract<Expression, { kind: 'MethodCall' }>): Code;
+  pipe(fn: FunctionState, node: Extract<Expression, { kind: 'Pipe' }>): Code;
+  parallel(fn: FunctionState, node: Extract<Expression, { kind: 'Parallel' }>): string;
+  spawn(fn: FunctionState, node: Extract<Expression, { kind: 'Spawn' }>): string;
+  closure(fn: FunctionState, node: Closure): string;
+  /** Puts the value of an expression where the sink says. */
+  into(fn: FunctionState, node: Expression, sink: Sink): string;
+  ifInto(fn: FunctionState, condition: Expression, then: Block, otherwise: Block | undefined, sink: Sink): string;
+  statements(fn: FunctionState, statements: readonly Statement[], sink: Sink): string;
+  blockInto(fn: FunctionState, block: Block, sink: Sink): string;
+}
+
 /** What all functions of one module share while it is emitted. */
 export interface ModuleState {
+  readonly parts: EmitterParts;
   readonly environment: EmitEnvironment;
   readonly resolution: Resolution;
   readonly colours: Colours;

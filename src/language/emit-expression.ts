@@ -1,6 +1,4 @@
 import type { Block, Element, Expression, Identifier } from './ast.ts';
-import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
-import { emitParallel, emitSpawn } from './emit-concurrency.ts';
 import {
   any,
   boxed,
@@ -14,9 +12,7 @@ import {
   ownedBit,
   reportProblem,
 } from './emit-context.ts';
-import { emitClosure } from './emit-function.ts';
 import { line } from './emit-layout.ts';
-import { emitIfInto, emitInto } from './emit-statement.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
 import { someNode } from './walk.ts';
 
@@ -49,7 +45,7 @@ export function emitExpression(fn: FunctionState, node: Expression, use: Use = '
     case 'StructLiteral':
       return emitStructLiteral(fn, node);
     case 'Closure':
-      return any(emitClosure(fn, node));
+      return any(fn.module.parts.closure(fn, node));
     case 'Binary':
       return emitBinary(fn, node);
     case 'Unary':
@@ -61,11 +57,11 @@ export function emitExpression(fn: FunctionState, node: Expression, use: Use = '
       return any(`R.range(${boxed(start)}, ${boxed(end)}, ${node.isExclusive})`);
     }
     case 'Pipe':
-      return emitPipe(fn, node);
+      return fn.module.parts.pipe(fn, node);
     case 'Call':
-      return emitCall(fn, node);
+      return fn.module.parts.call(fn, node);
     case 'MethodCall':
-      return emitMethodCall(fn, node);
+      return fn.module.parts.methodCall(fn, node);
     case 'Property':
       return emitProperty(fn, node);
     case 'Subscript':
@@ -95,9 +91,9 @@ export function emitExpression(fn: FunctionState, node: Expression, use: Use = '
     case 'Deadline':
       return lifted(fn, node);
     case 'Parallel':
-      return any(emitParallel(fn, node));
+      return any(fn.module.parts.parallel(fn, node));
     case 'Spawn':
-      return any(emitSpawn(fn, node));
+      return any(fn.module.parts.spawn(fn, node));
   }
 }
 
@@ -155,7 +151,7 @@ export function reuse(fn: FunctionState, value: Code): { readonly first: string;
 
 function lifted(fn: FunctionState, node: Expression): Code {
   const name = fn.temp();
-  fn.pre.push(`${name} = undefined;`, emitInto(fn, node, { to: 'temp', name }));
+  fn.pre.push(`${name} = undefined;`, fn.module.parts.into(fn, node, { to: 'temp', name }));
   return any(name);
 }
 
@@ -178,7 +174,10 @@ function emitTernary(fn: FunctionState, condition: Expression, then: Expression,
     const name = fn.temp();
     const block = (value: Expression | undefined): Block | undefined =>
       value && { kind: 'Block', statements: [{ kind: 'ExpressionStatement', expression: value, span: value.span }], span: value.span };
-    fn.pre.push(`${name} = undefined;`, emitIfInto(fn, condition, block(then) as Block, block(otherwise), { to: 'temp', name }));
+    fn.pre.push(
+      `${name} = undefined;`,
+      fn.module.parts.ifInto(fn, condition, block(then) as Block, block(otherwise), { to: 'temp', name }),
+    );
     return any(name);
   }
   const test = emitCondition(fn, condition);
@@ -579,7 +578,7 @@ export function emitForEffect(fn: FunctionState, node: Expression): string {
       case 'Try':
       case 'Retry':
       case 'Deadline':
-        return emitInto(fn, node, NOWHERE);
+        return fn.module.parts.into(fn, node, NOWHERE);
       default:
         return `${emitExpression(fn, node, 'read').code};`;
     }

@@ -3,7 +3,6 @@ import { isProducer } from './colour.ts';
 import { constant, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN, type Sink } from './emit-context.ts';
 import { emitValue } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
-import { emitStatements } from './emit-statement.ts';
 import { describeType, type TypeDescriptor } from './emit-types.ts';
 import type { FunctionScope, Variable } from './scope.ts';
 import { type SchemaJson, toolParameters } from './tool-schema.ts';
@@ -53,7 +52,7 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
 function emitBody(fn: FunctionState, parts: Parts): string {
   const early = emitEarly(fn.module, parts.block);
   fn.hasDefer = parts.body.some(containsDefer);
-  const statements = emitStatements(fn, parts.body, parts.sink);
+  const statements = fn.module.parts.statements(fn, parts.body, parts.sink);
   const looped = fn.usesSelfLoop
     ? `SELF: for (;;) { if (I[0] !== 0) R.interrupt(${fn.context}); ${statements} return undefined; }`
     : statements;

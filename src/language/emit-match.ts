@@ -2,7 +2,6 @@ import type { Expression, MatchArm } from './ast.ts';
 import { any, type FunctionState, type Sink } from './emit-context.ts';
 import { emitCondition, emitValue, isEnumName, keep } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
-import { emitBlockInto } from './emit-statement.ts';
 
 /**
  * `match` (spec/language.md 6.4): a labelled block in which each arm tests, binds, looks at its guard and leaves.
@@ -22,7 +21,7 @@ function emitArm(fn: FunctionState, arm: MatchArm, subject: string, label: strin
   const tests = arm.patterns.map((pattern) => emitPattern(fn, pattern, subject, bindings, arm.patterns.length > 1));
   const test = tests.map(({ test }) => test).join(' || ');
   const before = tests.map(({ pre }) => pre).join('');
-  const body = `${emitBlockInto(fn, arm.body, sink)} break ${label};`;
+  const body = `${fn.module.parts.blockInto(fn, arm.body, sink)} break ${label};`;
   const { guard } = arm;
   const guarded = guard === undefined ? body : fn.statement(() => `if (${emitCondition(fn, guard)}) { ${body} }`);
   return `${before}if (${test}) { ${bindings.join('')} ${guarded} }`;

@@ -1,11 +1,23 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
 import { Colours, isProducer } from './colour.ts';
-import { constant, type EmitEnvironment, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN } from './emit-context.ts';
+import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
+import { emitParallel, emitSpawn } from './emit-concurrency.ts';
+import {
+  constant,
+  type EmitEnvironment,
+  type EmitterParts,
+  FunctionState,
+  hasOwnedBit,
+  type ModuleState,
+  NOWHERE,
+  ownedBit,
+  RETURN,
+} from './emit-context.ts';
 import { emitExpression } from './emit-expression.ts';
-import { copiedCaptures, emitFunctionText, emitNamedFunction, metaText, toolDefinition } from './emit-function.ts';
+import { copiedCaptures, emitClosure, emitFunctionText, emitNamedFunction, metaText, toolDefinition } from './emit-function.ts';
 import { layOut, line } from './emit-layout.ts';
-import { emitStatements } from './emit-statement.ts';
+import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
 import { encodeName, resolveNames, type Variable } from './scope.ts';
 import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
@@ -69,6 +81,19 @@ export function producesIterables(program: Program): boolean {
   );
 }
 
+const PARTS: EmitterParts = {
+  call: emitCall,
+  methodCall: emitMethodCall,
+  pipe: emitPipe,
+  parallel: emitParallel,
+  spawn: emitSpawn,
+  closure: emitClosure,
+  into: emitInto,
+  ifInto: emitIfInto,
+  statements: emitStatements,
+  blockInto: emitBlockInto,
+};
+
 function prepare(program: Program, environment: EmitEnvironment): ModuleState {
   const resolution = resolveNames(program);
   const enums = new Set(environment.importedEnums);
@@ -108,6 +133,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     );
   }
   return {
+    parts: PARTS,
     environment,
     resolution,
     colours: new Colours(program, resolution, environment),

@@ -14,14 +14,12 @@ import type {
   StructField,
   TypeNode,
 } from './ast.ts';
-import { parseExpression } from './parse-expression.ts';
-import { type Level, parseBlock, parseParams, parseStatement, parseStatements } from './parse-statement.ts';
 import { parseType, parseTypeParams } from './parse-type.ts';
 import type { Token } from './token.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** Declarations, imports and attributes (spec/language.md 2.1); undefined when the statement is something else. */
-export function parseDeclaration(stream: TokenStream, level: Level): Statement | undefined {
+export function parseDeclaration(stream: TokenStream, level: 'top' | 'block'): Statement | undefined {
   const start = stream.current;
   if (start.kind === '@') return parseAttributed(stream, level);
   if (start.kind === 'pub') {
@@ -33,7 +31,7 @@ export function parseDeclaration(stream: TokenStream, level: Level): Statement |
   return parseNamed(stream, level, false, start);
 }
 
-function parseNamed(stream: TokenStream, level: Level, isPublic: boolean, start: Token): Statement | undefined {
+function parseNamed(stream: TokenStream, level: 'top' | 'block', isPublic: boolean, start: Token): Statement | undefined {
   switch (stream.current.kind) {
     case 'fn':
       // `fn (x) { … }` begins an expression.
@@ -110,7 +108,7 @@ function parsePathImport(stream: TokenStream, isPublic: boolean, start: Token): 
   return { kind: 'Import', isPublic, path: segments.join('/'), pathSpan, names, spelling: 'path', span: stream.spanFrom(start) };
 }
 
-function parseAttributed(stream: TokenStream, level: Level): Statement {
+function parseAttributed(stream: TokenStream, level: 'top' | 'block'): Statement {
   const start = stream.current;
   const attributes: Attribute[] = [];
   while (stream.is('@')) {
@@ -176,11 +174,11 @@ function parseFunction(stream: TokenStream, isPublic: boolean, isStream: boolean
   const name = stream.expectName('function name');
   const typeParams = parseTypeParams(stream);
   stream.expect('(');
-  const params = parseParams(stream, ')');
+  const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   const returnType = parseReturnType(stream);
   const bounds = parseWhere(stream);
-  const body = parseBlock(stream);
+  const body = stream.grammar.block(stream);
   return {
     kind: 'Function',
     isPublic,
@@ -223,7 +221,7 @@ function parsePipeline(stream: TokenStream, isPublic: boolean, start: Token): St
   stream.expect('pipeline');
   const name = stream.takeMemberName() ?? stream.fail('pipeline name');
   stream.expect('(');
-  const params = parseParams(stream, ')');
+  const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   const returnType = parseReturnType(stream);
   let parent: Name | undefined;
@@ -231,7 +229,7 @@ function parsePipeline(stream: TokenStream, isPublic: boolean, start: Token): St
     const token = stream.takeMemberName() ?? stream.fail('parent pipeline name');
     parent = { text: token.text, span: token };
   }
-  const body = parseBlock(stream);
+  const body = stream.grammar.block(stream);
   return { kind: 'Pipeline', isPublic, name: name.text, nameSpan: name, params, returnType, parent, body, span: stream.spanFrom(start) };
 }
 
@@ -239,16 +237,16 @@ function parseOverride(stream: TokenStream, start: Token): Statement {
   stream.expect('override');
   const name = stream.expectName('override name');
   stream.expect('(');
-  const params = parseParams(stream, ')');
+  const params = stream.grammar.params(stream, ')');
   stream.expect(')');
-  return { kind: 'Override', name: name.text, params, body: parseBlock(stream), span: stream.spanFrom(start) };
+  return { kind: 'Override', name: name.text, params, body: stream.grammar.block(stream), span: stream.spanFrom(start) };
 }
 
 function parseTool(stream: TokenStream, isPublic: boolean, start: Token): Statement {
   stream.expect('tool');
   const name = stream.expectName('tool name');
   stream.expect('(');
-  const params = parseParams(stream, ')');
+  const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   const returnType = parseReturnType(stream);
   const open = stream.expect('{');
@@ -259,7 +257,7 @@ function parseTool(stream: TokenStream, isPublic: boolean, start: Token): Statem
     description = stream.advance().text;
     if (!stream.is('}') && !stream.take(';') && !stream.is('newline')) stream.fail('statement separator (`;` or newline)');
   }
-  const statements = stream.nested(() => parseStatements(stream, 'block'));
+  const statements = stream.nested(() => stream.grammar.statements(stream, 'block'));
   stream.expect('}');
   const body = { kind: 'Block' as const, statements, span: stream.spanFrom(open) };
   return { kind: 'Tool', isPublic, name: name.text, nameSpan: name, params, returnType, description, body, span: stream.spanFrom(start) };
@@ -275,7 +273,7 @@ function parseSkill(stream: TokenStream, isPublic: boolean, start: Token): State
     if (stream.take('}')) break;
     const key = stream.takeMemberName() ?? stream.fail('skill field name');
     stream.take(':');
-    fields.push({ name: { text: key.text, span: key }, value: parseExpression(stream) });
+    fields.push({ name: { text: key.text, span: key }, value: stream.grammar.expression(stream) });
   }
   return { kind: 'Skill', isPublic, name: name.text, fields, span: stream.spanFrom(start) };
 }
@@ -293,14 +291,14 @@ function parseEvalPack(stream: TokenStream, isPublic: boolean, start: Token): St
     if (stream.take('}')) break;
     if (stream.isWord('summarize') && stream.at(1).kind === '{') {
       stream.advance();
-      summarize = parseBlock(stream);
+      summarize = stream.grammar.block(stream);
     } else if (stream.at(1).kind === ':' && /^[\p{Alphabetic}_]/u.test(stream.current.text)) {
       const key = stream.advance();
       stream.expect(':');
       stream.skipNewlines();
-      fields.push({ name: { text: key.text, span: key }, value: parseExpression(stream) });
+      fields.push({ name: { text: key.text, span: key }, value: stream.grammar.expression(stream) });
     } else {
-      body.push(parseStatement(stream, 'block'));
+      body.push(stream.grammar.statement(stream, 'block'));
     }
   }
   return { kind: 'EvalPack', isPublic, name: name.text, title, fields, body, summarize, span: stream.spanFrom(start) };
@@ -337,7 +335,7 @@ function parseEnum(stream: TokenStream, isPublic: boolean, start: Token): Statem
     const variant = stream.expectName('variant name');
     let params: EnumVariant['params'] = [];
     if (stream.take('(')) {
-      params = parseParams(stream, ')');
+      params = stream.grammar.params(stream, ')');
       stream.expect(')');
     }
     variants.push({ name: variant.text, params, span: stream.spanFrom(variant) });
@@ -381,7 +379,7 @@ function parseInterfaceMethod(stream: TokenStream): InterfaceMethod {
   const name = stream.expectName('method name');
   const typeParams = parseTypeParams(stream);
   stream.expect('(');
-  const params = parseParams(stream, ')');
+  const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   return { name: name.text, typeParams, params, returnType: parseReturnType(stream), span: stream.spanFrom(start) };
 }

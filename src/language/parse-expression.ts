@@ -1,6 +1,5 @@
 import type { BinaryOperator, Block, Closure, DictEntry, Element, Expression, Identifier, MatchArm, Spread, TypeNode } from './ast.ts';
 import { durationMs, lex } from './lexer.ts';
-import { parseBlock, parseParams } from './parse-statement.ts';
 import { parseType, parseTypeArgs } from './parse-type.ts';
 import { replacePlaceholder } from './pipe-placeholder.ts';
 import type { StringPart, Token } from './token.ts';
@@ -344,13 +343,13 @@ function parsePrimary(stream: TokenStream): Expression {
     case 'deadline': {
       stream.advance();
       const duration = parsePostfix(stream);
-      return { kind: 'Deadline', duration, body: parseBlock(stream), span: stream.spanFrom(token) };
+      return { kind: 'Deadline', duration, body: stream.grammar.block(stream), span: stream.spanFrom(token) };
     }
     case 'try':
       return parseTry(stream);
     case 'spawn':
       stream.advance();
-      return { kind: 'Spawn', body: parseBlock(stream), span: stream.spanFrom(token) };
+      return { kind: 'Spawn', body: stream.grammar.block(stream), span: stream.spanFrom(token) };
     case 'select':
       if (stream.at(1).kind === '(') {
         stream.advance();
@@ -377,7 +376,7 @@ function parsePart(stream: TokenStream, part: StringPart): string | Expression {
   if (typeof part === 'string') return part;
   const { tokens, error } = lex(part.text, part);
   if (error !== undefined) throw new ParseError({ ...error, stage: 'parser' });
-  const inner = new TokenStream(tokens);
+  const inner = new TokenStream(tokens, stream.grammar);
   inner.resetDepth(stream.nesting + 1);
   inner.skipNewlines();
   const expression = parseExpression(inner);
@@ -403,14 +402,14 @@ interface ClosureHead {
 function parseClosureHead(stream: TokenStream): ClosureHead {
   const start = stream.expect('{');
   stream.skipNewlines();
-  const params = stream.is('->') ? [] : parseParams(stream, '->');
+  const params = stream.is('->') ? [] : stream.grammar.params(stream, '->');
   stream.skipNewlines();
   stream.expect('->');
   return { start, params };
 }
 
 function parseClosureBody(stream: TokenStream, head: ClosureHead): Closure {
-  const body = parseBlock(stream, 'opened');
+  const body = stream.grammar.block(stream, 'opened');
   return { kind: 'Closure', params: head.params, returnType: undefined, body, form: 'brace', span: stream.spanFrom(head.start) };
 }
 
@@ -445,10 +444,10 @@ function parseEntry(stream: TokenStream): DictEntry {
 function parseFunctionExpression(stream: TokenStream): Expression {
   const start = stream.expect('fn');
   stream.expect('(');
-  const params = parseParams(stream, ')');
+  const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   const returnType = stream.take('->') ? parseType(stream) : undefined;
-  const body = parseBlock(stream);
+  const body = stream.grammar.block(stream);
   return { kind: 'Closure', params, returnType, body, form: 'fn', span: stream.spanFrom(start) };
 }
 
@@ -456,7 +455,7 @@ export function parseIf(stream: TokenStream, isElseIf: boolean): Expression {
   return stream.nested(() => {
     const start = stream.expect('if');
     const condition = parseExpression(stream);
-    const then = parseBlock(stream);
+    const then = stream.grammar.block(stream);
     const otherwise = parseElse(stream);
     return { kind: 'If', condition, then, otherwise, isElseIf, span: stream.spanFrom(start) };
   });
@@ -466,7 +465,7 @@ function parseElse(stream: TokenStream): Block | undefined {
   if (stream.significant.kind !== 'else') return undefined;
   stream.skipNewlines();
   stream.advance();
-  if (!stream.is('if')) return parseBlock(stream);
+  if (!stream.is('if')) return stream.grammar.block(stream);
   const expression = parseIf(stream, true);
   return { kind: 'Block', statements: [{ kind: 'ExpressionStatement', expression, span: expression.span }], span: expression.span };
 }
@@ -498,7 +497,7 @@ function parseArm(stream: TokenStream): MatchArm {
   const guard = stream.take('if') ? parseExpression(stream) : undefined;
   stream.expect('->');
   stream.skipNewlines();
-  const body = parseBlock(stream);
+  const body = stream.grammar.block(stream);
   return { patterns, guard, body, span: stream.spanFrom(start) };
 }
 
@@ -522,7 +521,7 @@ function parseParallel(stream: TokenStream): Expression {
   } else {
     stream.take('->');
   }
-  const body = parseBlock(stream, 'opened');
+  const body = stream.grammar.block(stream, 'opened');
   let asStream = false;
   if (stream.takeWord('as')) {
     if (!stream.takeWord('stream')) stream.fail('`stream` after `parallel each ... as`');
@@ -551,18 +550,18 @@ function parseParallelOptions(stream: TokenStream): Expression | undefined {
 function parseRetry(stream: TokenStream): Expression {
   const start = stream.expect('retry');
   const count = parsePostfix(stream);
-  return { kind: 'Retry', count, body: parseBlock(stream), span: stream.spanFrom(start) };
+  return { kind: 'Retry', count, body: stream.grammar.block(stream), span: stream.spanFrom(start) };
 }
 
 function parseTry(stream: TokenStream): Expression {
   const start = stream.expect('try');
-  const body = parseBlock(stream);
+  const body = stream.grammar.block(stream);
   const catchClause = parseCatch(stream);
   let finallyBlock: Block | undefined;
   if (stream.significant.kind === 'finally') {
     stream.skipNewlines();
     stream.advance();
-    finallyBlock = parseBlock(stream);
+    finallyBlock = stream.grammar.block(stream);
   }
   return { kind: 'Try', body, catchClause, finallyBlock, span: stream.spanFrom(start) };
 }
@@ -580,6 +579,6 @@ function parseCatch(stream: TokenStream): Extract<Expression, { kind: 'Try' }>['
   } else if (stream.is('identifier')) {
     variable = stream.advance().text;
   }
-  const body = parseBlock(stream);
+  const body = stream.grammar.block(stream);
   return { variable, type, body, span: stream.spanFrom(start) };
 }

@@ -2,8 +2,17 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/span.ts';
 import type { Program } from './ast.ts';
 import { lex } from './lexer.ts';
-import { parseStatements } from './parse-statement.ts';
-import { TokenStream } from './token-stream.ts';
+import { parseExpression } from './parse-expression.ts';
+import { parseBlock, parseParams, parseStatement, parseStatements } from './parse-statement.ts';
+import { type Grammar, TokenStream } from './token-stream.ts';
+
+const GRAMMAR: Grammar = {
+  expression: parseExpression,
+  block: parseBlock,
+  params: parseParams,
+  statement: parseStatement,
+  statements: parseStatements,
+};
 
 /** The tree holds what could be read; it may only be run when `diagnostics` is empty. */
 export interface ParseResult {
@@ -25,7 +34,7 @@ export function parse(source: SourceFile): ParseResult {
     return { program: { kind: 'Program', items: [], span }, diagnostics: [{ ...error, path: source.path }] };
   }
   const diagnostics: Diagnostic[] = [];
-  const items = parseStatements(new TokenStream(tokens), 'top', ({ diagnostic }) => {
+  const items = parseStatements(new TokenStream(tokens, GRAMMAR), 'top', ({ diagnostic }) => {
     if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ ...diagnostic, path: source.path });
   });
   return { program: { kind: 'Program', items, span }, diagnostics };

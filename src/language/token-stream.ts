@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
+import type { Block, Expression, Parameter, Statement } from './ast.ts';
 import { describeToken, KEYWORDS, type Token } from './token.ts';
 
 /** Thrown and caught inside the parser only: unwinds to the nearest statement boundary. */
@@ -35,16 +36,32 @@ const CONTINUES: ReadonlySet<string> = new Set([
   '?.',
 ]);
 
+/**
+ * The readers that call each other in a circle: expressions hold blocks, blocks hold statements, statements hold
+ * expressions. They reach each other through the stream, so that no file imports its own importer.
+ */
+export interface Grammar {
+  expression(stream: TokenStream): Expression;
+  /** `opened` when the brace and a closure head have been read already. */
+  block(stream: TokenStream, state?: 'closed' | 'opened'): Block;
+  /** Parameters up to `close`, which stays. */
+  params(stream: TokenStream, close: string): Parameter[];
+  statement(stream: TokenStream, level: 'top' | 'block'): Statement;
+  statements(stream: TokenStream, level: 'top' | 'block'): Statement[];
+}
+
 /** A cursor over tokens with one mutable position, so that a speculative reading can be taken back. */
 export class TokenStream {
+  readonly grammar: Grammar;
   private readonly tokens: readonly Token[];
   private position = 0;
   private depth = 0;
   /** For each `{` token: does a `->` stand directly inside it? Found once, so that nested braces stay linear. */
   private readonly arrowInside: ReadonlySet<number>;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], grammar: Grammar) {
     this.tokens = tokens;
+    this.grammar = grammar;
     this.arrowInside = bracesWithArrow(tokens);
   }
 

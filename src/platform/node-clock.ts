@@ -32,13 +32,17 @@ export class NodeClock implements Clock {
   timer(ms: number, callback: () => void, hold: 'ref' | 'unref' = 'ref'): () => void {
     const dueMs = performance.now() + ms;
     let timeout: NodeJS.Timeout;
-    const arm = (): void => {
-      const leftMs = dueMs - performance.now();
-      const isLast = leftMs <= LONGEST_TIMER_MS;
-      timeout = setTimeout(isLast ? callback : arm, Math.max(0, isLast ? leftMs : LONGEST_TIMER_MS));
+    const arm = (leftMs: number): void => {
+      timeout = setTimeout(fire, Math.min(Math.ceil(leftMs), LONGEST_TIMER_MS));
       if (hold === 'unref') timeout.unref();
     };
-    arm();
+    // Node drops fractions and may be early by a part of a millisecond; a timer that calls back early breaks deadlines.
+    const fire = (): void => {
+      const leftMs = dueMs - performance.now();
+      if (leftMs > 0) arm(leftMs);
+      else callback();
+    };
+    arm(Math.max(0, ms));
     return () => clearTimeout(timeout);
   }
 }

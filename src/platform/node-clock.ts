@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Clock } from './platform.ts';
 
 /** The longest wait that a Node timer can hold; beyond it fires at once. */

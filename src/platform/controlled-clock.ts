@@ -27,6 +27,11 @@ export class ControlledClock implements Clock {
     this.#inner = inner;
   }
 
+  /** The clock of the host, whatever a script has frozen. */
+  get real(): Clock {
+    return this.#inner;
+  }
+
   get isFrozen(): boolean {
     return this.#frozen !== undefined;
   }

@@ -12,6 +12,7 @@ import { finishHook } from './finish-hook.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
 import { describeFailure, type Failure } from './report.ts';
+import { rememberProgram } from './running-program.ts';
 import { rootContext } from './task-context.ts';
 import { endTasks } from './tasks.ts';
 import { EnumValue, type Value } from './value.ts';
@@ -116,6 +117,7 @@ async function compileAfresh(platform: Platform, scriptPath: string, text: strin
 }
 
 async function runProgram(host: Run, context: Context, program: CompiledProgram, load: typeof loadProgram): Promise<Value> {
+  rememberProgram(host, program);
   const loaded = await load(host, context, program, { mode: 'run' });
   const value = await runEntry(context, loaded);
   return finishHook(context, value);

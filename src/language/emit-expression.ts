@@ -14,6 +14,7 @@ import {
 } from './emit-context.ts';
 import { line } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
+import { typeSchema } from './type-schema.ts';
 import { someNode } from './walk.ts';
 
 /** How the value of an expression is used: `read` only looks at it, `keep` lets it escape into another place. */
@@ -252,6 +253,9 @@ function emitGlobal(fn: FunctionState, node: Identifier): string {
   if (structs.has(name)) return `M.structConstructor(${JSON.stringify(name)})`;
   if (environment.builtins.has(name)) return builtin(fn.module, name);
   if (enums.has(name)) return `R.enumType(${JSON.stringify(name)})`;
+  const { aliases } = fn.module.types;
+  // A type alias as a value is its schema.
+  if (aliases.has(name)) return constant(fn.module, `R.schema(${JSON.stringify(typeSchema(aliases, name))})`);
   return `R.undefinedVariable(M, ${JSON.stringify(name)}, ${node.span.line}, ${node.span.column})`;
 }
 

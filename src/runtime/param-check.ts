@@ -23,7 +23,8 @@ export function matches(type: TypeDescriptor, value: Value): boolean {
     }
     case 'dict': {
       const inner = type.value;
-      return value instanceof Dict && (inner === undefined || dictKeys(value).every((key) => matches(inner, dictGet(value, key))));
+      const fields = fieldsOf(value);
+      return fields !== undefined && (inner === undefined || dictKeys(fields).every((key) => matches(inner, dictGet(fields, key))));
     }
     case 'shape': {
       const fields = fieldsOf(value);
@@ -71,6 +72,8 @@ function mismatch(name: string, type: TypeDescriptor, value: Value): Error {
       return typeError(`parameter '${name}': expected value satisfying interface '${type.name}', got ${typeOf(value)}`);
     case 'list':
       return listMismatch(name, type, value);
+    case 'dict':
+      return dictMismatch(name, type, value);
     default:
       return runtimeError(`TypeError: parameter '${name}' expected ${describe(type)}, got ${typeOf(value)} (${display(value)})`);
   }
@@ -84,6 +87,17 @@ function listMismatch(name: string, type: Extract<TypeDescriptor, { t: 'list' }>
     return runtimeError(`TypeError: parameter '${name}'[${index}]: expected type '${describe(item)}', got '${typeOf(element)}'`);
   }
   return runtimeError(`TypeError: parameter '${name}' expected list, got ${typeOf(value)} (${display(value)})`);
+}
+
+function dictMismatch(name: string, type: Extract<TypeDescriptor, { t: 'dict' }>, value: Value): Error {
+  const fields = fieldsOf(value);
+  if (fields === undefined) return typeError(`parameter '${name}': expected dict or struct, got ${typeOf(value)}`);
+  const inner = type.value;
+  const key = dictKeys(fields).find((candidate) => inner !== undefined && !matches(inner, dictGet(fields, candidate)));
+  const expected = inner === undefined ? 'any' : describe(inner);
+  return typeError(
+    `parameter '${name}': field '${key}' expected ${expected}, got ${typeOf(key === undefined ? undefined : dictGet(fields, key))}`,
+  );
 }
 
 function shapeMismatch(path: string, type: Extract<TypeDescriptor, { t: 'shape' }>, value: Value): Error {

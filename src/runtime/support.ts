@@ -10,6 +10,7 @@ import { compareValues, equals, isTruthy } from './equality.ts';
 import { bareError, runtimeError, thrown, thrownText, typeError } from './errors.ts';
 import { interrupt, interruptFlag } from './interrupt.ts';
 import { abandon, forSource, producer } from './iterate.ts';
+import { fromJson } from './json.ts';
 import type { ModuleRecord } from './module-record.ts';
 import { parallelCount, parallelEach, parallelSettle, parallelStream } from './parallel.ts';
 import { checkParameter } from './param-check.ts';
@@ -481,6 +482,7 @@ const SUPPORT = {
   abandon,
   producer,
   checkParameter,
+  schema: fromJson,
   interrupt,
   enterDeadline,
   cleanupContext,

@@ -165,10 +165,15 @@ function readForCapture(fn: FunctionState, variable: Variable): string {
   return hasOwnedBit(variable) ? `(${ownedBit(variable)} = false, ${value})` : value;
 }
 
+/** What a restore has to bring back; functions of the file are found by their names. */
+export function isSaved(variable: Variable): boolean {
+  return variable.role !== 'import' && !(variable.role === 'function' && variable.isTopLevel);
+}
+
 /** Captured values by name, for making the closure again in another process. */
 function capturesText(module: ModuleState, scope: FunctionScope, inside: string): string {
   if (!module.environment.recordsCaptures) return '';
-  const data = [...scope.captures].filter(isData);
+  const data = [...scope.captures].filter(isSaved);
   if (data.length === 0) return '';
   const copied = new Set(copiedCaptures(module, scope));
   const entries = data.map((variable) => `${JSON.stringify(variable.name)}: ${variable.jsName}${copied.has(variable) ? inside : ''}`);

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
+import type { Closure, EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
 import { Colours, isProducer } from './colour.ts';
 import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
 import { emitParallel, emitSpawn } from './emit-concurrency.ts';
@@ -15,7 +15,16 @@ import {
   RETURN,
 } from './emit-context.ts';
 import { emitExpression } from './emit-expression.ts';
-import { copiedCaptures, emitClosure, emitFunctionText, emitNamedFunction, metaText, toolDefinition } from './emit-function.ts';
+import {
+  copiedCaptures,
+  emitClosure,
+  emitFunctionText,
+  emitLocalFunction,
+  emitNamedFunction,
+  isSaved,
+  metaText,
+  toolDefinition,
+} from './emit-function.ts';
 import { layOut, line } from './emit-layout.ts';
 import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
@@ -61,6 +70,62 @@ export function emitModule(program: Program, environment: EmitEnvironment): Emit
   const module = prepare(program, environment);
   const emitter = new ModuleEmitter(program, module);
   return { js: emitter.emit(), facts: emitter.facts(), problems: module.problems };
+}
+
+/**
+ * JavaScript that makes one closure or local function of a module again, in a process that never ran the code around
+ * it: `(R, M, captures) => closure`. Functions of the file come from the module's record, captured values from the
+ * argument; lines stand as in the script.
+ *
+ * @param offset where the closure or function begins in the source
+ * @returns undefined when nothing begins there
+ */
+export function emitClosureAlone(
+  program: Program,
+  environment: EmitEnvironment,
+  offset: number,
+): { readonly js: string; readonly builtins: readonly string[] } | undefined {
+  const module = prepare(program, environment);
+  const node = findFunction(program, offset);
+  const scope = node && module.resolution.scopes.get(node);
+  if (node === undefined || scope === undefined) return undefined;
+  const outer = new FunctionState(module, module.resolution.file, true);
+  const code =
+    node.kind === 'Closure'
+      ? emitClosure(outer, node)
+      : `(() => { let ${emitLocalFunction(outer, node)} return ${module.resolution.declared(node, node.name).jsName}; })()`;
+  const captured = [...scope.captures]
+    .filter(isSaved)
+    .map(
+      (variable) =>
+        `let ${variable.jsName} = captures[${JSON.stringify(variable.name)}];${hasOwnedBit(variable) ? ` let ${ownedBit(variable)} = false;` : ''}`,
+    );
+  const named = [...scope.captures]
+    .filter((variable) => variable.role === 'function' && variable.isTopLevel)
+    .map((variable) => `const ${variable.jsName} = M.exports[${JSON.stringify(variable.name)}];`);
+  const first = ['"use strict";', ...preludeOf(module), outer.tempDeclaration, ...named, ...captured].join(' ');
+  return { js: layOut(`(function (R, M, captures) { ${first} return ${code}; })`), builtins: [...module.usedBuiltins] };
+}
+
+function findFunction(program: Program, offset: number): Closure | FunctionDeclaration | undefined {
+  let found: Closure | FunctionDeclaration | undefined;
+  const look = (node: TreeNode): boolean => {
+    if ((node.kind === 'Closure' || node.kind === 'Function') && node.span.start === offset) found = node;
+    return found !== undefined;
+  };
+  program.items.some((item) => someNode(item, look, 'functions'));
+  return found;
+}
+
+/** Constants that any code of a module needs before it. */
+function preludeOf(module: ModuleState): string[] {
+  const imports = new Set([...module.environment.imports.values()].map(({ module: index }) => index));
+  return [
+    'const { Dict, BigDict, Float, Duration, EnumValue, StructValue, TailCall } = R; const I = R.interrupts;',
+    ...[...imports].map((index) => `const m${index} = M.imported[${index}];`),
+    ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
+    ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),
+  ];
 }
 
 /** Does the program contain anything that makes a value whose iteration may wait, or that cleans up when left? */
@@ -370,12 +435,8 @@ class ModuleEmitter {
     const { module } = this;
     const isScript = !this.hasEntry;
     const variables = [...this.topLevelVariables(), ...this.variables];
-    const imports = new Set([...module.environment.imports.values()].map(({ module: index }) => index));
     return [
-      'const { Dict, BigDict, Float, Duration, EnumValue, StructValue, TailCall } = R; const I = R.interrupts;',
-      ...[...imports].map((index) => `const m${index} = M.imported[${index}];`),
-      ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
-      ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),
+      ...preludeOf(module),
       fn.tempDeclaration,
       variables.length === 0 ? '' : `let ${variables.join(', ')};`,
       ...this.definitions,

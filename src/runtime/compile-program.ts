@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isProducer } from '../language/colour.ts';
-import { type EmittedModule, emitModule, producesIterables } from '../language/emit.ts';
+import { type EmittedModule, emitClosureAlone, emitModule, producesIterables } from '../language/emit.ts';
 import type { EmitEnvironment, ImportedName } from '../language/emit-context.ts';
 import type { Files } from '../platform/platform.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
@@ -27,10 +27,9 @@ export function compileProgram(files: Files, entryPath: string, entryText: strin
   if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
   const found = options.check?.(graph) ?? [];
   if (found.some(({ severity }) => severity === 'error')) throw new ProgramRejected(found);
-  const asyncIterables = graph.order.some(({ program }) => producesIterables(program));
-  const recordsCaptures = usesAgents(graph);
+  const facts = graphFacts(graph);
   const emit = (asyncCallables: boolean): Map<SourceModule, EmittedModule> =>
-    emitAll(graph, { asyncCallables, asyncIterables, recordsCaptures, forceAsync: options.forceAsync === true });
+    emitAll(graph, { ...facts, asyncCallables, forceAsync: options.forceAsync === true });
   let emitted = emit(options.forceAsync === true);
   if ([...emitted.values()].some(({ facts }) => facts.hasAsyncValues)) emitted = emit(true);
   const problems = graph.order.flatMap((module) =>
@@ -39,6 +38,28 @@ export function compileProgram(files: Files, entryPath: string, entryText: strin
   if (problems.length > 0) throw new ProgramRejected(problems);
   const modules = graph.order.map((module) => compiled(module, emitted.get(module) as EmittedModule));
   return { entryPath: graph.entry.path, modules, warnings: found };
+}
+
+/** JavaScript of single closures of a program (see `emitClosureAlone`), for binding them again. */
+export interface ClosureSources {
+  source(modulePath: string, offset: number): { readonly js: string; readonly builtins: readonly string[] } | undefined;
+}
+
+/** Reads the program once more for the closures that a snapshot names. */
+export function closureSources(files: Files, entryPath: string, entryText: string): ClosureSources {
+  const graph = readGraph(files, entryPath, entryText);
+  const facts: GraphFacts = { ...graphFacts(graph), asyncCallables: true, forceAsync: false };
+  const emitted = emitAll(graph, facts);
+  return {
+    source(modulePath, offset) {
+      const module = graph.order.find(({ path }) => path === modulePath);
+      return module && emitClosureAlone(module.program, environmentOf(module, graph, facts, emitted), offset);
+    },
+  };
+}
+
+function graphFacts(graph: SourceGraph): Pick<GraphFacts, 'asyncIterables' | 'recordsCaptures'> {
+  return { asyncIterables: graph.order.some(({ program }) => producesIterables(program)), recordsCaptures: usesAgents(graph) };
 }
 
 interface GraphFacts {

@@ -1,0 +1,75 @@
+import { Script } from 'node:vm';
+import { HarnError } from '../base/harn-error.ts';
+import { builtinFunction, loadBuiltins } from './builtin-access.ts';
+import type { FunctionResolver } from './captured-value.ts';
+import type { ClosureSources } from './compile-program.ts';
+import type { Run } from './context.ts';
+import { dictGet } from './dict.ts';
+import type { LoadedProgram } from './load.ts';
+import type { ModuleRecord } from './module-record.ts';
+import { createSupport, type Support } from './support.ts';
+import { Dict, type HarnFunction, isCallable, type Value } from './value.ts';
+
+type ClosureMaker = (support: Support, module: ModuleRecord, captures: Readonly<Record<string, Value>>) => HarnFunction;
+
+/**
+ * Functions of a program by the names that a snapshot knows them under (spec/agents.md 5.12): declared ones by module
+ * and symbol, closures by module and offset with what they had captured. The body of the entry has not run.
+ */
+export class ProgramFunctions implements FunctionResolver {
+  readonly #run: Run;
+  readonly #loaded: LoadedProgram;
+  readonly #sources: ClosureSources;
+  readonly #support: Support;
+
+  constructor(run: Run, loaded: LoadedProgram, sources: ClosureSources) {
+    this.#run = run;
+    this.#loaded = loaded;
+    this.#sources = sources;
+    this.#support = createSupport(run);
+  }
+
+  /** Loads what closures at these places call; must be awaited before `closure`. */
+  async prepare(places: Iterable<{ readonly module: string; readonly offset: number }>): Promise<void> {
+    const names = new Set<string>();
+    for (const { module, offset } of places) for (const name of this.#sources.source(module, offset)?.builtins ?? []) names.add(name);
+    await loadBuiltins(this.#run, names);
+  }
+
+  named(module: string, symbol: string): HarnFunction {
+    const value = this.#record(module).exports[symbol];
+    if (isCallable(value)) return value;
+    const handler = value === undefined ? undefined : declaredHandler(value);
+    if (handler !== undefined) return handler;
+    throw gone(`${symbol} is not declared in ${module} any more`);
+  }
+
+  closure(module: string, offset: number, captures: Readonly<Record<string, Value>>): HarnFunction {
+    const source = this.#sources.source(module, offset);
+    if (source === undefined) throw gone(`no function begins at offset ${offset} of ${module} any more`);
+    const make = new Script(source.js, { filename: module }).runInThisContext() as ClosureMaker;
+    return make(this.#support, this.#record(module), captures);
+  }
+
+  builtin(name: string): HarnFunction {
+    return builtinFunction(this.#run, name, this.#loaded.entry);
+  }
+
+  #record(module: string): ModuleRecord {
+    const record = this.#loaded.modules.get(module);
+    if (record === undefined) throw gone(`${module} is not part of the program any more`);
+    return record;
+  }
+}
+
+/** A `tool` declaration exports a registry with one entry; its handler is what a snapshot names. */
+function declaredHandler(registry: Value): HarnFunction | undefined {
+  const tools = registry instanceof Dict ? dictGet(registry, 'tools') : undefined;
+  const entry: Value = Array.isArray(tools) ? (tools[0] as Value) : undefined;
+  const handler = entry instanceof Dict ? dictGet(entry, 'handler') : undefined;
+  return isCallable(handler) ? handler : undefined;
+}
+
+function gone(message: string): HarnError {
+  return new HarnError('plain', message);
+}

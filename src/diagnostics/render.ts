@@ -1,5 +1,20 @@
 import type { Diagnostic } from './diagnostic.ts';
 
+/*
+ * The one renderer of messages with a place (spec/language.md 11.5):
+ *
+ *   error: Runtime error: Undefined variable: totl (line 2)
+ *     --> calc.harn:2:10
+ *      |
+ *    2 |   return totl + 1
+ *      |          ^^^^
+ *     = note: called from pipeline at calc.harn:6
+ *
+ * The gutter is as wide as the line number and one blank more. Columns count code points, terminals count cells: what
+ * stands before the carets is repeated as blanks of the same width (a tab as a tab), and the carets are as wide as
+ * the text above them, so that wide characters and combining marks keep their places.
+ */
+
 /** How to paint a piece of the output; plain text when colours are off. */
 export interface Palette {
   error(text: string): string;
@@ -17,12 +32,12 @@ function same(text: string): string {
 /** A place in a file to be shown with its line. */
 export interface Excerpt {
   readonly path: string;
-  /** Text of the whole file. */
-  readonly source: string;
+  /** Text of the whole file; without it only the place is named. */
+  readonly source?: string | undefined;
   readonly line: number;
   /** One-based, in code points; without one the carets cover the trimmed line. */
   readonly column?: number | undefined;
-  /** Code points under the carets. */
+  /** Code points under the carets; 1 by default. */
   readonly length?: number | undefined;
   readonly label?: string | undefined;
 }
@@ -34,80 +49,99 @@ export interface Message {
   readonly excerpt?: Excerpt | undefined;
   readonly help?: string | undefined;
   readonly notes?: readonly string[] | undefined;
+  /** Notes on the callers of a run-time error, inner to outer; they stand one column further left. */
+  readonly trace?: readonly string[] | undefined;
 }
 
-/**
- * The one renderer of messages with a place (spec/language.md 11.5). The gutter is as wide as the line number and one
- * blank more; carets stand under code points, so that tabs and wide characters keep their places.
- *
- * @returns text that ends with a newline
- */
+/** @returns text that ends with a newline */
 export function renderMessage(message: Message, palette: Palette = PLAIN): string {
   const paint = message.severity === 'error' ? palette.error : palette.warning;
-  const head = `${paint(`${message.severity}${message.code === undefined ? '' : `[${message.code}]`}`)}: ${palette.bold(message.text)}`;
-  const lines = [head];
-  const width = String(message.excerpt?.line ?? 1).length + 1;
   const { excerpt } = message;
-  if (excerpt !== undefined) lines.push(...renderExcerpt(excerpt, width, paint, palette));
-  const margin = ' '.repeat(width);
-  if (message.help !== undefined) lines.push(`${margin} ${palette.gutter('=')} help: ${message.help}`);
-  for (const note of message.notes ?? []) lines.push(`${margin} ${palette.gutter('=')} note: ${note}`);
+  const margin = ' '.repeat(String(excerpt?.line ?? 1).length + 1);
+  const equals = palette.gutter('=');
+  const lines = [`${paint(`${message.severity}${message.code === undefined ? '' : `[${message.code}]`}`)}: ${palette.bold(message.text)}`];
+  if (excerpt !== undefined) lines.push(...renderExcerpt(excerpt, margin, paint, palette));
+  if (message.help !== undefined) lines.push(`${margin} ${equals} help: ${message.help}`);
+  for (const note of message.notes ?? []) lines.push(`${margin} ${equals} note: ${note}`);
+  for (const caller of message.trace ?? []) lines.push(`${margin}${equals} note: ${caller}`);
   return `${lines.join('\n')}\n`;
 }
 
-function renderExcerpt(excerpt: Excerpt, width: number, paint: (text: string) => string, palette: Palette): string[] {
-  const text = excerpt.source.split('\n')[excerpt.line - 1]?.replace(/\r$/, '');
-  const margin = ' '.repeat(width);
-  const place = excerpt.column === undefined ? `${excerpt.path}:${excerpt.line}` : `${excerpt.path}:${excerpt.line}:${excerpt.column}`;
-  const lines = [`${margin}${palette.gutter('-->')} ${place}`];
-  if (text === undefined) return lines;
-  const bar = palette.gutter('|');
-  const { start, length } = underlined(text, excerpt);
-  const lead = [...text].slice(0, start).map((character) => (character === '\t' ? '\t' : blanksFor(character)));
-  const label = excerpt.label === undefined ? '' : ` ${excerpt.label}`;
-  lines.push(
-    `${margin} ${bar}`,
-    `${palette.gutter(String(excerpt.line).padStart(width))} ${bar} ${text}`,
-    `${margin} ${bar} ${lead.join('')}${paint('^'.repeat(length) + label)}`,
-  );
-  return lines;
+/** What an uncaught run-time error shows. `message` is the whole text behind `error: `, with its ` (line N)`. */
+export interface RuntimeErrorText {
+  readonly message: string;
+  /** Place of the innermost frame; undefined when no script was involved. */
+  readonly at?: Excerpt | undefined;
+  /** `called from NAME at FILE:LINE`, inner to outer. */
+  readonly notes?: readonly string[] | undefined;
 }
 
-/** Where the carets go: under the token, or under the line without its indent. */
-function underlined(text: string, excerpt: Excerpt): { readonly start: number; readonly length: number } {
-  if (excerpt.column !== undefined) {
-    const rest = [...text].length - (excerpt.column - 1);
-    return { start: excerpt.column - 1, length: Math.max(1, Math.min(excerpt.length ?? 1, Math.max(rest, 1))) };
-  }
-  const trimmed = text.trim();
-  return { start: [...text].length - [...text.trimStart()].length, length: Math.max(1, [...trimmed].length) };
-}
-
-/** Characters that take two columns in a terminal. */
-function blanksFor(character: string): string {
-  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
-    character,
-  )
-    ? '  '
-    : ' ';
+export function renderRuntimeError(error: RuntimeErrorText, palette: Palette = PLAIN): string {
+  return renderMessage({ severity: 'error', text: error.message, excerpt: error.at, trace: error.notes }, palette);
 }
 
 /** A diagnostic with the text of its file, as the command line prints it. */
 export function renderDiagnostic(diagnostic: Diagnostic, source: string | undefined, palette: Palette = PLAIN): string {
-  const { span, path } = diagnostic;
-  const length = span === undefined || source === undefined ? 1 : [...(source.slice(span.start, span.end).split('\n')[0] ?? '')].length;
-  return renderMessage(
-    {
-      severity: diagnostic.severity,
-      code: diagnostic.code,
-      text: diagnostic.message,
-      excerpt:
-        span === undefined || source === undefined || path === undefined
-          ? undefined
-          : { path, source, line: span.line, column: span.column, length, label: diagnostic.label },
-      help: diagnostic.help,
-      notes: diagnostic.notes,
-    },
-    palette,
+  const { span, path, severity, code, help, notes, label } = diagnostic;
+  const covered = span === undefined ? undefined : source?.slice(span.start, span.end).split('\n')[0];
+  const excerpt =
+    span === undefined || path === undefined
+      ? undefined
+      : { path, source, line: span.line, column: span.column, length: [...(covered ?? '')].length, label };
+  return renderMessage({ severity, code, text: diagnostic.message, excerpt, help, notes }, palette);
+}
+
+/** A diagnostic for programs (`--json`): the same facts, with the place in plain numbers. */
+export function diagnosticToJson(diagnostic: Diagnostic) {
+  const { severity, stage, code, message, path, span, help, notes } = diagnostic;
+  return {
+    severity,
+    stage,
+    code: code ?? null,
+    message,
+    path: path ?? null,
+    line: span?.line ?? null,
+    column: span?.column ?? null,
+    help: help ?? null,
+    notes: notes ?? [],
+  };
+}
+
+function renderExcerpt(excerpt: Excerpt, margin: string, paint: (text: string) => string, palette: Palette): string[] {
+  const { path, line, column, label } = excerpt;
+  const lines = [`${margin}${palette.gutter('-->')} ${path}:${line}${column === undefined ? '' : `:${column}`}`];
+  const text = excerpt.source?.split('\n')[line - 1]?.replace(/\r$/, '');
+  if (text === undefined) return lines;
+  const bar = palette.gutter('|');
+  const { before, covered } = splitAtCarets(text, excerpt);
+  const carets = `${'^'.repeat(Math.max(1, cellsOf(covered)))}${label === undefined ? '' : ` ${label}`}`;
+  lines.push(
+    `${margin} ${bar}`,
+    `${palette.gutter(String(line).padStart(margin.length))} ${bar} ${text}`.trimEnd(),
+    `${margin} ${bar} ${blanksFor(before)}${paint(carets)}`,
   );
+  return lines;
+}
+
+/** The token under the carets with what stands before it, or the line without its indent. */
+function splitAtCarets(text: string, { column, length }: Excerpt): { readonly before: string; readonly covered: string } {
+  if (column === undefined) return { before: text.slice(0, text.length - text.trimStart().length), covered: text.trim() };
+  const characters = [...text];
+  const start = column - 1;
+  return { before: characters.slice(0, start).join(''), covered: characters.slice(start, start + Math.max(1, length ?? 1)).join('') };
+}
+
+function blanksFor(text: string): string {
+  return [...text].map((character) => (character === '\t' ? '\t' : ' '.repeat(cellsOf(character)))).join('');
+}
+
+const ZERO_CELLS = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+const TWO_CELLS =
+  /^(?:[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation})$/u;
+
+/** Columns that a text takes in a terminal. */
+function cellsOf(text: string): number {
+  let cells = 0;
+  for (const character of text) cells += TWO_CELLS.test(character) ? 2 : ZERO_CELLS.test(character) ? 0 : 1;
+  return cells;
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type Palette, renderDiagnostic, renderMessage } from '../../diagnostics/render.ts';
+import { type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { CompileCache } from '../../runtime/compile-cache.ts';
 import { toJson } from '../../runtime/json.ts';
@@ -134,13 +134,6 @@ export function renderFailure(platform: Platform, failure: Failure, palette: Pal
   const notes = failure.notes.map((note) =>
     note.replace(/ at (.*):(\d+)$/, (_all, path: string, line: string) => ` at ${shortPath(platform, path)}:${line}`),
   );
-  return renderMessage(
-    {
-      severity: 'error',
-      text: failure.message,
-      excerpt: failure.at === undefined ? undefined : { ...failure.at, path: shortPath(platform, failure.at.path) },
-      notes,
-    },
-    palette,
-  );
+  const at = failure.at === undefined ? undefined : { ...failure.at, path: shortPath(platform, failure.at.path) };
+  return renderRuntimeError({ message: failure.message, at, notes }, palette);
 }

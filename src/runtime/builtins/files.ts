@@ -111,7 +111,7 @@ const runtimePaths = (context: Context): Value =>
     ['execution_root', context.run.executionRoot],
     ['asset_root', path.dirname(context.run.scriptPath)],
     ['state_root', context.run.stateRoot],
-    ['run_root', path.join(context.run.stateRoot, 'runs')],
+    ['run_root', path.join(context.run.executionRoot, '.harn-runs')],
     ['worktree_root', path.join(context.run.stateRoot, 'worktrees')],
   ]);
 

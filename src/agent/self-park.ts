@@ -1,9 +1,9 @@
 import { HarnError } from '../base/harn-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
 import { type AwaitResumptionRequest, parseAwaitResumption } from '../lifecycle/await-resumption.ts';
 import { hasConditions } from '../lifecycle/resume-condition.ts';
-import { isSpecObject, Opaque, type SpecValue } from '../lifecycle/spec-value.ts';
+import { storableSpec } from '../lifecycle/spec-value.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import type { ToolSpec } from './provider.ts';
@@ -51,14 +51,7 @@ export function readAwaitArguments(args: JsonObject): AwaitArguments {
 /** Conditions as a park request has them: `conditions` for the files, `liveConditions` with the closures of a script. */
 export function requestConditions({ conditions }: AwaitResumptionRequest): Pick<ParkRequest, 'conditions' | 'liveConditions'> {
   if (!hasConditions(conditions)) return { conditions: undefined };
-  const plain = plainSpec(conditions.spec);
-  return { conditions: isJsonObject(plain) ? plain : undefined, liveConditions: conditions };
-}
-
-function plainSpec(value: SpecValue | undefined): Json | undefined {
-  if (value === undefined || value instanceof Opaque) return undefined;
-  if (isSpecObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainSpec(item)]));
-  return Array.isArray(value) ? value.map((item: SpecValue) => plainSpec(item) ?? null) : (value as Json);
+  return { conditions: storableSpec(conditions.spec), liveConditions: conditions.spec };
 }
 
 /** The result of a call that parks the loop; it stays in history after a resume. */

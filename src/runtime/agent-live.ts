@@ -85,13 +85,19 @@ export function describeTools(options: Value, sha256: (text: string) => string):
     const origin = isCallable(handler) ? handler.meta.origin : undefined;
     return {
       name: facts.name,
-      binding: bindingOf(facts, origin?.symbol !== undefined),
+      binding: bindingOf(facts, handler !== undefined),
       ...(origin === undefined ? {} : { module: origin.module }),
       ...(origin?.symbol === undefined ? {} : { symbol: origin.symbol }),
-      schema_sha256: sha256(JSON.stringify(isJsonObject(facts.parameters) ? facts.parameters : {})),
+      schema_sha256: parametersSha256(entry, sha256),
       idempotent: isIdempotent(facts),
     };
   });
+}
+
+/** Changes when the parameters of a tool do. */
+export function parametersSha256(entry: Value, sha256: (text: string) => string): string {
+  const { parameters } = optionsJson(entry);
+  return sha256(JSON.stringify(isJsonObject(parameters) ? parameters : {}));
 }
 
 function bindingOf({ executor }: JsonObject, isDeclared: boolean): string {

@@ -1,0 +1,91 @@
+import { decodeTranscript } from '../agent/transcript.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { LoopEnd } from '../lifecycle/activation.ts';
+import { runRootLoop } from '../lifecycle/start.ts';
+import { currentLoop, type LoopPlace } from './agent-context.ts';
+import { lifecycleOf } from './agent-lifecycle.ts';
+import { createLive, savedOptions } from './agent-live.ts';
+import { describeProgram } from './agent-program.ts';
+import { type AgentServices, agentServices } from './agent-services.ts';
+import { agentValue, field, optionalText } from './agent-values.ts';
+import type { Context } from './context.ts';
+import { dictGet, dictSet } from './dict.ts';
+import { plainError } from './errors.ts';
+import { toJson } from './json.ts';
+import { Dict, type Value, withText } from './value.ts';
+
+/** `agent_loop` of a script (spec/agents.md chapter 3): a root loop of lifecycle with the tools and callbacks of the options. */
+export async function agentLoop(context: Context, [prompt, system, options]: readonly Value[]): Promise<Value> {
+  const task = optionalText(prompt);
+  if (task === undefined) throw plainError('agent_loop: a prompt is required');
+  const services = agentServices(context.run);
+  const lifecycle = lifecycleOf(context.run);
+  const named = optionalText(field(options, 'session_id'));
+  const place: LoopPlace = {
+    kind: 'loop',
+    workerId: services.random.id('worker'),
+    sessionId: named ?? services.random.uuidV7(),
+  };
+  const live = createLive(context, options, place);
+  const release = holdSession(services, place.sessionId);
+  try {
+    const end = await runRootLoop(lifecycle, {
+      workerId: place.workerId,
+      task,
+      spec: loopSpec(context, place, system, options),
+      live,
+      program: describeProgram(context.run, options),
+      seedTranscript: seedTranscript(services, named, options),
+    });
+    if (named !== undefined) storeSession(services, named, end);
+    return loopValue(end.result);
+  } finally {
+    release();
+  }
+}
+
+/** `spec` of 4.7: all that is needed to run the loop again, but for what is bound from the program. */
+export function loopSpec(context: Context, place: LoopPlace, system: Value, options: Value): JsonObject {
+  return {
+    system: optionalText(system) ?? null,
+    options: savedOptions(options),
+    returns_schema: null,
+    session_id: place.sessionId,
+    parent_session_id: currentLoop(context)?.sessionId ?? null,
+    reminder_propagation: null,
+  };
+}
+
+/** History of a named session, else the transcript of the options. */
+export function seedTranscript(services: AgentServices, named: string | undefined, options: Value): Json | undefined {
+  const history = named === undefined ? undefined : services.sessions.transcript(named);
+  if (history !== undefined) return history;
+  const given = field(options, 'transcript');
+  return given === undefined ? undefined : toJson(given);
+}
+
+/** A session in use is not evicted. @returns what ends the use */
+export function holdSession({ sessionsInUse }: AgentServices, sessionId: string): () => void {
+  sessionsInUse.set(sessionId, (sessionsInUse.get(sessionId) ?? 0) + 1);
+  return () => {
+    const left = (sessionsInUse.get(sessionId) ?? 1) - 1;
+    if (left === 0) sessionsInUse.delete(sessionId);
+    else sessionsInUse.set(sessionId, left);
+  };
+}
+
+function storeSession(services: AgentServices, sessionId: string, end: LoopEnd): void {
+  const transcript = end.kind === 'ended' ? end.state.transcript : undefined;
+  if (isJsonObject(transcript)) services.sessions.save(sessionId, decodeTranscript(transcript, 'agent_loop'));
+}
+
+/** The result as a script sees it; a handle in it reads as the path of its snapshot (5.10). */
+export function loopValue(result: JsonObject): Value {
+  const value = agentValue(result);
+  if (!(value instanceof Dict)) return value;
+  return ['handle', 'worker'].reduce<Dict>((dict, key) => {
+    const handle = dictGet(dict, key);
+    const path = field(handle, 'snapshot_path');
+    return handle instanceof Dict && typeof path === 'string' ? dictSet(dict, key, withText(handle, path)) : dict;
+  }, value);
+}

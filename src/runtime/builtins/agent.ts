@@ -1,0 +1,28 @@
+import { agentLoop } from '../agent-loop.ts';
+import { agentServices, inboxOf } from '../agent-services.ts';
+import { withoutHarness } from '../agent-values.ts';
+import type { BuiltinGroup } from '../builtin.ts';
+import { display } from '../display.ts';
+
+/** Agent loops (spec/agents.md chapter 3). */
+export const AGENT: BuiltinGroup = {
+  name: 'agent',
+  title: 'Agent loops',
+  builtins: {
+    agent_loop: {
+      signature: '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',
+      doc: 'Lets a model work with tools until it is done, parks itself, or a limit is reached; answers the result or the Suspension.',
+      colour: 'async',
+      call: (context, _depth, ...args) => agentLoop(context, withoutHarness(args)),
+    },
+    agent_inject_feedback: {
+      signature: '(session_id: any = nil, kind: any = nil, content: any = nil) -> nil',
+      doc: 'Puts feedback before the next model call of the session.',
+      call: (context, _depth, ...args) => {
+        const [sessionId, kind, content] = withoutHarness(args);
+        inboxOf(agentServices(context.run), display(sessionId)).feedback.push({ kind: display(kind), content: display(content) });
+        return undefined;
+      },
+    },
+  },
+};

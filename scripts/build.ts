@@ -1,26 +1,49 @@
-/** `npm run build`: one CommonJS bundle with all run-time libraries, and V8's code cache of it. */
+/**
+ * `npm run build`: one CommonJS bundle with all run-time libraries, and V8's code cache of it.
+ * `--if-stale` does nothing when the bundle is younger than every source.
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
-const BUNDLE = join(DIST, 'harn.cjs');
+const BUNDLE = 'harn.cjs';
+const CODE_CACHE = 'harn.cache';
 
-async function main(): Promise<void> {
+/** Both files are made and tried aside, so that `dist` never holds a bundle that does not run. */
+async function main(argv: readonly string[]): Promise<void> {
+  if (argv.includes('--if-stale') && isCurrent()) return;
   mkdirSync(DIST, { recursive: true });
-  await bundle();
-  writeCodeCache();
+  const aside = mkdtempSync(join(DIST, 'new-'));
+  try {
+    writeFileSync(join(aside, BUNDLE), await bundle());
+    writeFileSync(join(aside, CODE_CACHE), codeCacheOf(join(aside, BUNDLE)));
+    for (const name of [BUNDLE, CODE_CACHE]) renameSync(join(aside, name), join(DIST, name));
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+function isCurrent(): boolean {
+  const builtAt = modifiedAt(join(DIST, BUNDLE));
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, 'src', name));
+  const others = ['package.json', 'scripts/build.ts'].map((name) => join(ROOT, name));
+  return [...sources, ...others].every((file) => modifiedAt(file) < builtAt);
+}
+
+function modifiedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /**
  * ASCII output, so that V8 can keep the text as one byte a character; wrapped as a function, so that bin/harn.js can
  * run it as a script with a code cache. Modules behind `import()` stay lazy inside the one file.
  */
-async function bundle(): Promise<void> {
+async function bundle(): Promise<string> {
   const result = await build({
     absWorkingDir: ROOT,
     entryPoints: ['src/cli/main.ts'],
@@ -42,19 +65,20 @@ async function bundle(): Promise<void> {
   if (file === undefined) throw new Error('esbuild gave no output');
   const buildId = createHash('sha256').update(file.text).digest('hex').slice(0, 16);
   const text = file.text.replace('@HARN_BUILD_ID@', buildId);
-  writeFileSync(BUNDLE, `(function (exports, require, module, __filename, __dirname) {${text}\n})`);
+  return `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
 }
 
 /** Runs a small script twice, the second time with what the first compiled lazily in the cache. */
-function writeCodeCache(): void {
+function codeCacheOf(bundleFile: string): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'harn-build-'));
   try {
     const script = join(folder, 'warm.harn');
+    const cache = join(folder, CODE_CACHE);
     writeFileSync(script, WARM_UP);
     const code = `
       const { Script } = require('node:vm');
       const { readFileSync, writeFileSync } = require('node:fs');
-      const file = ${JSON.stringify(BUNDLE)};
+      const file = ${JSON.stringify(bundleFile)};
       const script = new Script(readFileSync(file, 'latin1'), { filename: file });
       const bundle = { exports: {} };
       script.runInThisContext()(bundle.exports, require, bundle, file, ${JSON.stringify(DIST)});
@@ -62,7 +86,7 @@ function writeCodeCache(): void {
         if (code !== 0) process.exit(code);
         return bundle.exports.main(['run', ${JSON.stringify(script)}]);
       }).then((code) => {
-        writeFileSync(${JSON.stringify(join(DIST, 'harn.cache'))}, script.createCachedData());
+        writeFileSync(${JSON.stringify(cache)}, script.createCachedData());
         process.exit(code);
       });`;
     const run = spawnSync(process.execPath, ['-e', code], {
@@ -70,7 +94,7 @@ function writeCodeCache(): void {
       env: { ...process.env, HARN_CACHE_DIR: join(folder, 'cache'), HARN_STATE_DIR: join(folder, 'state') },
     });
     if (run.status !== 0) throw new Error(`the bundle does not run:\n${run.stdout}${run.stderr}`);
-    if (readFileSync(join(DIST, 'harn.cache')).length === 0) throw new Error('the code cache is empty');
+    return readFileSync(cache);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -87,4 +111,4 @@ let dict = {a: 1.5, b: [1], c: "x"}
 try { throw "no" } catch (e) { println("\${e} \${point.x} \${dict} \${[3, 1].map({ v -> v + 1 }).join(",")}") }
 `;
 
-void main();
+void main(process.argv.slice(2));

@@ -3,6 +3,7 @@ import type { ParkRequest } from '../lifecycle/activation.ts';
 import type { AddedMessage, Feedback } from './loop-state.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
 import type { Tool, ToolReturn } from './tool.ts';
+import type { Transcript } from './transcript.ts';
 
 /**
  * The part of a loop that cannot be saved: handlers and callbacks. The runtime adapter makes it from the options
@@ -13,6 +14,8 @@ export interface LoopLive {
   readonly callbacks: LoopCallbacks;
   /** What others have for this loop: messages of the host, results of `async_tool_run`. */
   readonly inbox: LoopInbox;
+  /** Shows the transcript as it grows to whoever asks for the session while the loop runs. @returns what ends that */
+  readonly attach?: ((read: () => Transcript) => () => void) | undefined;
   /** Ends the loop with the task that called it: its cancellation, its deadline. */
   readonly signal?: AbortSignal | undefined;
 }

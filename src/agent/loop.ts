@@ -30,6 +30,15 @@ import { type TurnOutcome, takeTurn } from './turn.ts';
 /** Runs one activation to its end, its park, or its error. */
 export async function runLoop(activation: Activation, world: LoopWorld): Promise<LoopEnd> {
   const loop = openLoop(activation, world);
+  const detach = loop.live.attach?.(() => loop.progress.transcript);
+  try {
+    return await takeTurns(loop);
+  } finally {
+    detach?.();
+  }
+}
+
+async function takeTurns(loop: Loop): Promise<LoopEnd> {
   await settleInterruptedTurn(loop);
   let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended };
   for (;;) {

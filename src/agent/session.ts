@@ -10,6 +10,8 @@ import { appendMessage, createTranscript, type Transcript } from './transcript.t
 export class SessionStore {
   /** In order of use, the latest last. */
   readonly #sessions = new Map<string, Session>();
+  /** Transcripts of sessions whose loop is running. */
+  readonly #running = new Map<string, () => Transcript>();
   readonly #newId: () => string;
   readonly #isInUse: (id: string) => boolean;
 
@@ -28,21 +30,31 @@ export class SessionStore {
     return id;
   }
 
+  /** Lets everybody see the transcript of a running loop. @returns what ends that */
+  attach(id: string, read: () => Transcript): () => void {
+    const before = this.#running.get(id);
+    this.#running.set(id, read);
+    return () => {
+      if (before === undefined) this.#running.delete(id);
+      else this.#running.set(id, before);
+    };
+  }
+
   exists(id: string): boolean {
-    return this.#sessions.has(id);
+    return this.#sessions.has(id) || this.#running.has(id);
   }
 
   /** Undefined for an unknown id. */
   transcript(id: string): Transcript | undefined {
-    return this.#sessions.get(id)?.transcript;
+    return this.#running.get(id)?.() ?? this.#sessions.get(id)?.transcript;
   }
 
   /** @throws HarnError `plain` for an unknown id */
   required(id: string, operation: string): Transcript {
-    const session = this.#sessions.get(id);
-    if (session === undefined) throw new HarnError('plain', `${operation}: unknown session: ${id}`);
+    const transcript = this.transcript(id);
+    if (transcript === undefined) throw new HarnError('plain', `${operation}: unknown session: ${id}`);
     this.#touch(id);
-    return session.transcript;
+    return transcript;
   }
 
   /** Stores a history; creates the session when it is new. */

@@ -34,6 +34,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace): 
       takeHostMessages: () => inbox.hostMessages.splice(0),
       takeFeedback: () => inbox.feedback.splice(0),
     },
+    attach: (read) => services.sessions.attach(place.sessionId, read),
     signal: context.signal,
   };
 }

@@ -6,6 +6,7 @@ import { bareError } from './errors.ts';
 import { globalValue } from './globals.ts';
 import { callMethod } from './methods.ts';
 import { nearestName } from './near-name.ts';
+import { skillEntry, skillRegistry } from './skill-registry.ts';
 import { CALL, Dict, type FunctionMeta, type HarnFunction, isCallable, StructValue, typeOf, type Value } from './value.ts';
 
 /** What a `tool` declaration leaves behind, beside its handler. */
@@ -96,12 +97,11 @@ export class ModuleRecord implements ModuleInfo {
     return registry;
   }
 
+  /** A `skill` declaration is a registry with one entry, as a `tool` declaration is. */
   skill(name: string, fields: Dict): Value {
-    const skill = copyDict(fields);
-    skill._type = 'skill';
-    skill.name = name;
-    this.exports[name] = skill;
-    return skill;
+    const registry = skillRegistry([skillEntry(name, fields)]);
+    this.exports[name] = registry;
+    return registry;
   }
 
   evalPack(name: string, fields: Dict, title: string | null): Value {

@@ -1,0 +1,37 @@
+import { field } from './agent-values.ts';
+import { dictOf, dictSet, mergeDicts } from './dict.ts';
+import { plainError } from './errors.ts';
+import { Dict, type Value } from './value.ts';
+
+/** Skill registries as values: plain dicts, like tool registries. A `skill` declaration is a registry of one. */
+
+export function skillRegistry(skills: readonly Value[]): Dict {
+  return dictOf([
+    ['_type', 'skill_registry'],
+    ['skills', skills],
+  ]);
+}
+
+/** @throws plain error, prefixed with the name of the builtin */
+export function skillEntries(registry: Value, operation: string): readonly Value[] {
+  const entries = field(registry, 'skills');
+  if (field(registry, '_type') !== 'skill_registry' || !Array.isArray(entries)) {
+    throw plainError(`${operation}: first argument must be a skill registry`);
+  }
+  return entries;
+}
+
+/** A registry with this skill; one of the same name is replaced where it stands. */
+export function defineSkill(registry: Value, name: Value, config: Value): Dict {
+  const entries = skillEntries(registry, 'skill_define');
+  if (typeof name !== 'string' || name.trim() === '') throw plainError('skill_define: name must be a non-empty string');
+  if (config !== undefined && !(config instanceof Dict)) throw plainError('skill_define: config must be a dict');
+  const entry = skillEntry(name, config ?? new Dict());
+  const at = entries.findIndex((other) => field(other, 'name') === name);
+  return skillRegistry(at < 0 ? [...entries, entry] : entries.with(at, entry));
+}
+
+/** What is known of one skill; the description is always a string. */
+export function skillEntry(name: string, config: Dict): Dict {
+  return dictSet(mergeDicts(dictOf([['description', '']]), config), 'name', name);
+}

@@ -1,11 +1,12 @@
 import type { HttpClient, HttpRequest, HttpResponse } from './platform.ts';
 
-/** HTTP by Node's own fetch. Redirects are followed; the caller bounds the time through the signal. */
+/** HTTP by Node's own fetch. The caller bounds the time through the signal. */
 export class NodeHttpClient implements HttpClient {
   async request(request: HttpRequest): Promise<HttpResponse> {
     const response = await fetch(request.url, {
       method: request.method,
       headers: request.headers,
+      redirect: request.redirect ?? 'follow',
       ...(request.body === undefined ? {} : { body: request.body as string | Uint8Array<ArrayBuffer> }),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });

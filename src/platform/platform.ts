@@ -117,6 +117,8 @@ export interface Processes {
   /** Runs to the end. Rejects only when the program cannot be started (`code` ENOENT, EACCES, …). */
   run(request: ProcessRequest): Promise<ProcessResult>;
   readonly pid: number;
+  /** When this process was started. */
+  readonly startedAt: Instant;
   /** Names the boot of this host, so that a pid of an earlier boot is known to be dead; undefined where unknown. */
   bootId(): string | undefined;
   isAlive(pid: number): boolean;
@@ -139,6 +141,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** `manual` answers a redirect itself; `follow` (default) what it leads to. */
+  readonly redirect?: 'follow' | 'manual' | undefined;
 }
 
 export interface HttpResponse {

@@ -37,7 +37,9 @@ export interface ParkRequest {
   readonly initiator: Initiator;
   /** Normalised (chapter 6); undefined parks open. */
   readonly conditions: JsonObject | undefined;
-  /** Callback of the resume owner as an opaque value; the runtime adapter calls it. */
+  /** The conditions with their closures (`when` of a trigger), for arming; absent when `conditions` says all. Opaque to the loop. */
+  readonly liveConditions?: unknown;
+  /** Callback of the resume owner: a `ResumeByCallback` (lifecycle/resume-by.ts) that the runtime adapter made; opaque to the loop. */
   readonly resumeBy?: unknown;
 }
 

@@ -23,6 +23,8 @@ export interface NewEvent {
   readonly payload: Json;
   readonly headers: JsonObject;
   readonly occurredAt: Instant;
+  /** `lazy` leaves the flush to the system: for records that only inform. Absent: flushed. */
+  readonly durability?: 'flushed' | 'lazy';
 }
 
 export interface EventLog {
@@ -48,7 +50,8 @@ export class MemoryEventLog implements EventLog {
     assertTopic(event.topic);
     const records = this.#topics.get(event.topic) ?? [];
     this.#topics.set(event.topic, records);
-    const record = { ...event, id: records.length + 1 };
+    const { topic, kind, payload, headers, occurredAt } = event;
+    const record = { id: records.length + 1, topic, kind, payload, headers, occurredAt };
     records.push(record);
     return record;
   }
@@ -91,13 +94,13 @@ export class FileEventLog implements EventLog {
     const handle = this.#files.open(index.path, 'append', PRIVATE_FILE_MODE);
     try {
       handle.write(`${index.isTorn ? '\n' : ''}${text}\n`);
-      handle.sync();
+      if (event.durability !== 'lazy') handle.sync();
     } finally {
       handle.close();
     }
     index.refresh();
-    const id = index.findLine(text, before);
-    return { ...event, id };
+    const { topic, kind, payload, headers, occurredAt } = event;
+    return { id: index.findLine(text, before), topic, kind, payload, headers, occurredAt };
   }
 
   latest(topic: string): number | undefined {

@@ -113,7 +113,7 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-function orderKeys(snapshot: WorkerSnapshot): Record<string, unknown> {
+function orderKeys(snapshot: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const placed = new Set<string>([...FIRST_KEYS, ...LAST_KEYS]);
   const middle = Object.keys(snapshot).filter((key) => !placed.has(key));
   const keys = [...FIRST_KEYS, ...middle, ...LAST_KEYS].filter((key) => snapshot[key] !== undefined);

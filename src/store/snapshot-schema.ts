@@ -76,7 +76,10 @@ export const snapshotSchema = z.looseObject({
   transcript: z.nullish(object),
 });
 
-export type WorkerSnapshot = z.infer<typeof snapshotSchema>;
+/** The keys that are described above; others are kept but nobody here reads them. */
+type Described<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+
+export type WorkerSnapshot = Described<z.infer<typeof snapshotSchema>>;
 export type WorkerStatus = WorkerSnapshot['status'];
 export type SuspensionRecord = z.infer<typeof suspensionSchema>;
 export type ArmedRecord = z.infer<typeof armedSchema>;

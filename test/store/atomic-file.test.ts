@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeAtomic } from '../../src/store/atomic-file.ts';
-import { FaultyFiles, Killed, scratchDirectory, testPlatform } from './scratch.ts';
+import { scratchDirectory } from './scratch.ts';
+import { FaultyFiles, Killed, testPlatform } from './test-platform.ts';
 
 describe('an atomic write', () => {
   it('leaves a private file with the new content and nothing else', () => {

@@ -11,7 +11,8 @@ import {
   readClaim,
   readLiveClaim,
 } from '../../src/store/claim-file.ts';
-import { scratchDirectory, testPlatform } from './scratch.ts';
+import { scratchDirectory } from './scratch.ts';
+import { testPlatform } from './test-platform.ts';
 
 const DEAD_PID = 2 ** 22 + 12345;
 const NOW = Date.UTC(2026, 3, 30);

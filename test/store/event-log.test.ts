@@ -2,7 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createEventLog, type EventLog, FileEventLog, MemoryEventLog } from '../../src/store/event-log.ts';
-import { scratchDirectory, testPlatform } from './scratch.ts';
+import { scratchDirectory } from './scratch.ts';
+import { testPlatform } from './test-platform.ts';
 
 const { files } = testPlatform();
 const event = (topic: string, n: number) => ({ topic, kind: 'tick', payload: { n }, headers: { from: 'test' }, occurredAt: 1000 + n });

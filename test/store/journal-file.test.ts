@@ -10,7 +10,8 @@ import {
   readJournalOpen,
   snapshotPathOf,
 } from '../../src/store/journal-file.ts';
-import { FaultyFiles, scratchDirectory, testPlatform } from './scratch.ts';
+import { scratchDirectory } from './scratch.ts';
+import { FaultyFiles, testPlatform } from './test-platform.ts';
 
 const { files } = testPlatform();
 

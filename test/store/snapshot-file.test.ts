@@ -6,7 +6,8 @@ import { HarnError } from '../../src/base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
 import { decodeSnapshot, readSnapshot, readSnapshotHead, renderSnapshot, writeSnapshot } from '../../src/store/snapshot-file.ts';
 import { sampleSnapshot } from './sample-snapshot.ts';
-import { scratchDirectory, testPlatform } from './scratch.ts';
+import { scratchDirectory } from './scratch.ts';
+import { testPlatform } from './test-platform.ts';
 
 const platform = testPlatform();
 
@@ -45,9 +46,9 @@ describe('a snapshot file', () => {
   });
 
   it('keeps unknown keys when it is written again', () => {
-    const path = saved(renderSnapshot({ ...sampleSnapshot(), note_of_another_tool: { a: 1 } }).text);
+    const path = saved(renderSnapshot(Object.assign(sampleSnapshot(), { note_of_another_tool: { a: 1 } })).text);
     writeSnapshot(platform, path, { ...readSnapshot(platform, path).snapshot, status: 'interrupted' });
-    expect(readSnapshot(platform, path).snapshot.note_of_another_tool).toEqual({ a: 1 });
+    expect(readSnapshot(platform, path).snapshot).toMatchObject({ note_of_another_tool: { a: 1 } });
   });
 
   const acceptedEdits: [string, (text: string) => string][] = [

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import { displayPath, isSnapshotPath, locateSnapshot, locateState } from '../../src/store/state-root.ts';
-import { scratchDirectory, testPlatform } from './scratch.ts';
+import { scratchDirectory } from './scratch.ts';
+import { testPlatform } from './test-platform.ts';
 
 const ID = 'worker_01990000-0000-7000-8000-000000000001';
 const { files } = testPlatform();

@@ -1,0 +1,58 @@
+import { renderInstant } from '../base/instant.ts';
+import { acquireClaim, claimPathOf } from '../store/claim-file.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { writeRecord } from './persist.ts';
+import { lostTimeoutError } from './sus-errors.ts';
+import { standOnDisk } from './tenure.ts';
+import { transition } from './transition.ts';
+import type { Worker } from './worker.ts';
+import { announceWorker } from './worker-events.ts';
+
+/** The timeout action `fail` (spec/agents.md 6.4): the worker ends as failed, without a resume and without its hooks. */
+export async function expireWorker(lifecycle: Lifecycle, worker: Worker, suspensionId: string): Promise<void> {
+  const deadlineAt = worker.record.armed?.deadline_at ?? null;
+  const mechanism = worker.suspension?.resume_by_mechanism ?? null;
+  try {
+    commitExpiry(lifecycle, worker, suspensionId);
+  } catch (error) {
+    lifecycle.audit.emit('auto_resume_lost', {
+      handle: worker.id,
+      cause: 'timeout',
+      code: error instanceof Error && 'code' in error ? String(error.code) : null,
+      suspension_id: suspensionId,
+      winner_generation: lifecycle.registry.get(worker.id)?.generation ?? null,
+    });
+    return;
+  }
+  lifecycle.audit.emit('auto_resume_expired', { handle: worker.id, mechanism, deadline_at: deadlineAt });
+  await announceWorker(lifecycle, worker, 'WorkerFailed');
+  worker.announceChange();
+}
+
+function commitExpiry(lifecycle: Lifecycle, worker: Worker, suspensionId: string): void {
+  const decision = transition(worker.status, 'expire');
+  if (decision.kind !== 'go' || worker.suspension?.suspension_id !== suspensionId) throw lostTimeoutError(worker.id, worker.status);
+  const generation = worker.generation + 1;
+  const attempt = acquireClaim(lifecycle.claims, claimPathOf(worker.snapshotPath), { suspensionId, generation });
+  if (attempt.kind === 'held') throw lostTimeoutError(worker.id, worker.status);
+  try {
+    const stand = standOnDisk(lifecycle.platform.files, worker.snapshotPath);
+    if (stand.generation !== worker.generation || stand.suspensionId !== suspensionId)
+      throw lostTimeoutError(worker.id, stand.status ?? 'missing');
+    const changes = {
+      status: decision.to,
+      lifecycle_state: 'done',
+      finished_at: renderInstant(lifecycle.platform.clock.now()),
+      suspension: null,
+      last_suspension: worker.suspension,
+      armed: null,
+      latest_error: 'auto-resume timeout expired',
+      resume: { ...worker.record.resume, generation },
+    };
+    writeRecord(lifecycle, worker, changes, worker.state);
+    lifecycle.waker.disarm(worker).forget();
+    worker.change(changes);
+  } finally {
+    attempt.claim.release();
+  }
+}

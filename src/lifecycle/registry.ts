@@ -1,0 +1,30 @@
+import type { Worker } from './worker.ts';
+
+/** The workers of this process, and the order in which requests came. */
+export class WorkerRegistry {
+  readonly #workers = new Map<string, Worker>();
+  #entries = 0;
+
+  get(id: string): Worker | undefined {
+    return this.#workers.get(id);
+  }
+
+  add(worker: Worker): void {
+    this.#workers.set(worker.id, worker);
+  }
+
+  /** Forgets a worker that another process has taken over. */
+  remove(worker: Worker): void {
+    if (this.#workers.get(worker.id) === worker) this.#workers.delete(worker.id);
+  }
+
+  /** In the order of their ids, which is the order of their creation. */
+  list(): Worker[] {
+    return [...this.#workers.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  }
+
+  /** The place of a request among all of this process; a counter, since clocks are too coarse for it. */
+  nextEntry(): number {
+    return ++this.#entries;
+  }
+}

@@ -1,0 +1,407 @@
+import { errorText, HarnError } from '../base/harn-error.ts';
+import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { EventRecord } from '../store/event-log.ts';
+import type { ArmedRecord } from '../store/snapshot-schema.ts';
+import type { AuditLog } from './audit.ts';
+import { nextTick } from './cron.ts';
+import type { Due, DueQueue } from './due-queue.ts';
+import type { ObservedEventLog } from './observed-event-log.ts';
+import { deadlineOf, parseResumeConditions, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
+import { registrationError } from './sus-errors.ts';
+import type { TriggerRegistry } from './trigger-registry.ts';
+import type { Worker } from './worker.ts';
+
+/**
+ * What may wake parked workers of this process (spec/agents.md 9.6): bindings of triggers, due instants, topics. It
+ * decides nothing: whatever comes first calls the one resume, which may be lost against another one.
+ */
+export interface Wake {
+  readonly worker: Worker;
+  /** The suspension it was armed for (5.14). */
+  readonly suspensionId: string;
+  readonly input: string | undefined;
+  readonly continueTranscript: boolean;
+  readonly cause: 'triggered' | 'timeout';
+  readonly triggerId: string | undefined;
+  readonly eventId: string | undefined;
+}
+
+export type WakeOutcome = 'resumed' | 'denied' | 'lost';
+
+export interface WakeCalls {
+  /** Resumes; a lost race is audited there and is no error. */
+  resume(wake: Wake): Promise<WakeOutcome>;
+  /** The timeout action `fail`. */
+  expire(worker: Worker, suspensionId: string): Promise<void>;
+  /** A stored timeout whose action this version does not know. */
+  refuseTimeout(worker: Worker, suspensionId: string, action: string): void;
+}
+
+/** A trigger registered for a suspension, dormant until its owner arms it. */
+export interface PreparedTrigger {
+  readonly id: string;
+  readonly version: number;
+}
+
+interface Plan {
+  readonly conditions: ResumeConditions | undefined;
+  readonly trigger: PreparedTrigger | undefined;
+  readonly fromCursor: number;
+}
+
+interface Waiting extends Plan {
+  readonly worker: Worker;
+  readonly suspensionId: string;
+  isTriggerArmed: boolean;
+  unsubscribe: (() => void) | undefined;
+  /** Next record of the topic to look at. */
+  cursor: number;
+  deadlineAt: Instant | undefined;
+  cronDueAt: Instant | undefined;
+  readonly dues: Due[];
+  wasTimeoutDenied: boolean;
+}
+
+export class Waker {
+  readonly #platform: Platform;
+  readonly #triggers: TriggerRegistry;
+  readonly #eventLog: ObservedEventLog;
+  readonly #audit: AuditLog;
+  readonly #queue: DueQueue;
+  readonly #calls: WakeCalls;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #byBinding = new Map<string, Waiting>();
+
+  constructor(parts: {
+    readonly platform: Platform;
+    readonly triggers: TriggerRegistry;
+    readonly eventLog: ObservedEventLog;
+    readonly audit: AuditLog;
+    readonly queue: DueQueue;
+    readonly calls: WakeCalls;
+  }) {
+    this.#platform = parts.platform;
+    this.#triggers = parts.triggers;
+    this.#eventLog = parts.eventLog;
+    this.#audit = parts.audit;
+    this.#queue = parts.queue;
+    this.#calls = parts.calls;
+  }
+
+  /**
+   * Registers the trigger of a park before anything is changed, so that a refusal is known in time.
+   * @throws HarnError `HARN-SUS-007`
+   */
+  prepare(worker: Worker, conditions: ResumeConditions | undefined): PreparedTrigger | undefined {
+    const spec = conditions?.trigger;
+    if (spec === undefined) return undefined;
+    const fail = (reason: string): HarnError => registrationError(worker.id, reason, { provider: spec.provider, suspended: false });
+    if (spec.schedule !== undefined && nextTick(spec.schedule, this.#platform.clock.now()) === undefined)
+      throw fail('the schedule never comes due');
+    try {
+      const id = this.#platform.random.id(`auto_resume_${worker.id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`);
+      const binding = this.#triggers.register({
+        id,
+        source: 'dynamic',
+        kind: 'auto_resume',
+        spec,
+        handlerKind: 'auto_resume',
+        state: 'registering',
+      });
+      return { id: binding.id, version: binding.version };
+    } catch (error) {
+      throw fail(errorText(error));
+    }
+  }
+
+  /** Takes a dormant registration back. */
+  discard(trigger: PreparedTrigger | undefined): void {
+    if (trigger !== undefined) this.#triggers.remove(trigger.id);
+  }
+
+  /** Notes what a parked worker could wait for; its owner decides what of it is armed. */
+  expect(worker: Worker, plan: Plan): void {
+    const suspensionId = worker.suspension?.suspension_id ?? '';
+    const waiting: Waiting = {
+      ...plan,
+      worker,
+      suspensionId,
+      isTriggerArmed: false,
+      unsubscribe: undefined,
+      cursor: plan.fromCursor,
+      deadlineAt: undefined,
+      cronDueAt: undefined,
+      dues: [],
+      wasTimeoutDenied: false,
+    };
+    this.#waiting.set(worker.id, waiting);
+  }
+
+  /**
+   * Arms trigger and topic of a parked worker; called by the owner `local_runtime`.
+   * @returns false when the handle names no parked worker of this process
+   */
+  armConditions(handle: string): boolean {
+    const waiting = this.#waiting.get(handle);
+    if (waiting === undefined) return false;
+    this.#armTrigger(waiting);
+    this.#subscribe(waiting);
+    return true;
+  }
+
+  /**
+   * Arms the timeout, which a worker always gets so that it cannot wait for ever, and drops what no owner armed.
+   * @returns what is armed now, for the snapshot
+   */
+  armTimeoutOf(worker: Worker): ArmedRecord | undefined {
+    const waiting = this.#waiting.get(worker.id);
+    if (waiting?.conditions === undefined) {
+      this.#waiting.delete(worker.id);
+      return undefined;
+    }
+    if (!waiting.isTriggerArmed) this.discard(waiting.trigger);
+    const { timeout } = waiting.conditions;
+    const suspendedAt = parseInstant(worker.suspension?.suspended_at ?? '') ?? this.#platform.clock.now();
+    if (timeout !== undefined) this.#armDeadline(waiting, deadlineOf(suspendedAt, timeout.durationMinutes), timeout.action);
+    const record = armedRecordOf(waiting);
+    this.#auditArmed(waiting);
+    if (!record.trigger && record.deadline_at === null && record.on_event === null) this.#waiting.delete(worker.id);
+    return record;
+  }
+
+  /** Arms again what a snapshot of an earlier process says (9.7): absolute deadline, stored cursor, a new binding. */
+  rearm(worker: Worker): void {
+    const { armed, suspension } = worker.record;
+    if (armed === null || armed === undefined || suspension === null || suspension === undefined) return;
+    const stored = readStoredConditions(suspension.conditions ?? null);
+    if (stored === undefined) return;
+    const trigger = armed.trigger ? this.#prepareAgain(worker, stored.conditions) : undefined;
+    this.expect(worker, { conditions: stored.conditions, trigger, fromCursor: armed.on_event?.from_cursor ?? 0 });
+    const waiting = this.#waiting.get(worker.id);
+    if (waiting === undefined) return;
+    if (trigger !== undefined) this.#armTrigger(waiting);
+    if (armed.on_event !== null && armed.on_event !== undefined) this.#subscribe(waiting);
+    const deadlineAt = parseInstant(armed.deadline_at ?? '');
+    if (deadlineAt !== undefined) this.#armDeadline(waiting, deadlineAt, stored.action);
+  }
+
+  /**
+   * Stops everything that could wake a worker. `restore` arms it again when the resume could not be written, `forget`
+   * makes it final.
+   */
+  disarm(worker: Worker): { restore(): void; forget(): void } {
+    const waiting = this.#waiting.get(worker.id);
+    if (waiting === undefined) return { restore: () => undefined, forget: () => undefined };
+    this.#waiting.delete(worker.id);
+    for (const due of waiting.dues.splice(0)) due.cancel();
+    const wasSubscribed = waiting.unsubscribe !== undefined;
+    waiting.unsubscribe?.();
+    waiting.unsubscribe = undefined;
+    const { trigger } = waiting;
+    if (trigger !== undefined) this.#triggers.setState(trigger.id, 'draining');
+    return {
+      restore: () => {
+        this.#waiting.set(worker.id, waiting);
+        if (trigger !== undefined && waiting.isTriggerArmed) this.#armTrigger(waiting);
+        if (wasSubscribed) this.#subscribe(waiting);
+        if (waiting.deadlineAt !== undefined)
+          this.#armDeadline(waiting, waiting.deadlineAt, waiting.conditions?.timeout?.action ?? 'resume_with_summary');
+      },
+      forget: () => {
+        if (trigger === undefined) return;
+        this.#byBinding.delete(trigger.id);
+        this.#triggers.setState(trigger.id, 'terminated');
+      },
+    };
+  }
+
+  /**
+   * An accepted event matched the binding of a suspension.
+   * @returns what became of it, for the dispatch result
+   */
+  async fireTrigger(
+    bindingId: string,
+    event: { readonly id: string; readonly payload: Json },
+  ): Promise<{ readonly outcome: WakeOutcome; readonly workerId: string } | undefined> {
+    const waiting = this.#byBinding.get(bindingId);
+    if (waiting === undefined) return undefined;
+    const outcome = await this.#wake(waiting, {
+      input: wakeInput(event.payload),
+      continueTranscript: true,
+      cause: 'triggered',
+      triggerId: bindingId,
+      eventId: event.id,
+    });
+    return { outcome, workerId: waiting.worker.id };
+  }
+
+  /** Looks at the topics again: another process may have appended to them. */
+  poll(): void {
+    for (const waiting of [...this.#waiting.values()]) this.#deliver(waiting);
+  }
+
+  /** Parked workers that something may wake. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  #prepareAgain(worker: Worker, conditions: ResumeConditions): PreparedTrigger | undefined {
+    try {
+      return this.prepare(worker, conditions);
+    } catch (error) {
+      this.#audit.emit('auto_resume_lost', {
+        handle: worker.id,
+        cause: 'trigger',
+        code: error instanceof HarnError ? error.code : null,
+        suspension_id: worker.suspension?.suspension_id ?? null,
+        winner_generation: null,
+      });
+      return undefined;
+    }
+  }
+
+  #armTrigger(waiting: Waiting): void {
+    const { trigger, conditions, worker } = waiting;
+    if (trigger === undefined || conditions?.trigger === undefined) return;
+    waiting.isTriggerArmed = true;
+    this.#triggers.setState(trigger.id, 'active');
+    this.#byBinding.set(trigger.id, waiting);
+    const { schedule } = conditions.trigger;
+    if (schedule === undefined) return;
+    const suspendedAt = parseInstant(worker.suspension?.suspended_at ?? '') ?? this.#platform.clock.now();
+    // The tick that was missed while no process lived fires once, carrying its own time.
+    const dueAt = nextTick(schedule, suspendedAt);
+    if (dueAt === undefined) return;
+    waiting.cronDueAt = dueAt;
+    const eventId = `cron:${renderInstant(dueAt)}`;
+    waiting.dues.push(
+      this.#queue.add(dueAt, () => void this.fireTrigger(trigger.id, { id: eventId, payload: { occurred_at: renderInstant(dueAt) } })),
+    );
+  }
+
+  #subscribe(waiting: Waiting): void {
+    const topic = waiting.conditions?.onEvent;
+    if (topic === undefined || waiting.unsubscribe !== undefined) return;
+    waiting.unsubscribe = this.#eventLog.observe(topic, () => this.#deliver(waiting));
+    // A record may have come between the look at the cursor and now.
+    waiting.worker.whenSteady(() => this.#deliver(waiting));
+  }
+
+  #deliver(waiting: Waiting): void {
+    const topic = waiting.conditions?.onEvent;
+    if (topic === undefined || waiting.unsubscribe === undefined) return;
+    const [record] = this.#eventLog.read(topic, waiting.cursor, 1);
+    if (record === undefined) return;
+    waiting.cursor = record.id;
+    void this.#wakeByRecord(waiting, record);
+  }
+
+  #wakeByRecord(waiting: Waiting, record: EventRecord): Promise<WakeOutcome> {
+    return this.#wake(waiting, {
+      input: wakeInput(record.payload),
+      continueTranscript: true,
+      cause: 'triggered',
+      triggerId: `on_event:${record.topic}`,
+      eventId: String(record.id),
+    });
+  }
+
+  #armDeadline(waiting: Waiting, deadlineAt: Instant, action: TimeoutAction | { readonly unknown: string }): void {
+    waiting.deadlineAt = deadlineAt;
+    waiting.dues.push(this.#queue.add(deadlineAt, () => void this.#timeOut(waiting, action)));
+  }
+
+  async #timeOut(waiting: Waiting, action: TimeoutAction | { readonly unknown: string }): Promise<void> {
+    const { worker, suspensionId } = waiting;
+    if (typeof action === 'object') return this.#calls.refuseTimeout(worker, suspensionId, action.unknown);
+    if (action === 'fail') return this.#whenSteady(worker, () => this.#calls.expire(worker, suspensionId));
+    const isSummary = action === 'resume_with_summary';
+    const outcome = await this.#wake(waiting, {
+      input: isSummary ? undefined : timeoutInput(waiting),
+      continueTranscript: !isSummary,
+      cause: 'timeout',
+      triggerId: undefined,
+      eventId: undefined,
+    });
+    if (outcome !== 'denied' || waiting.wasTimeoutDenied) return;
+    // A hook said no: the worker gets its whole time once more, and no more.
+    waiting.wasTimeoutDenied = true;
+    const duration = waiting.conditions?.timeout?.durationMinutes ?? 1;
+    this.#armDeadline(waiting, deadlineOf(this.#platform.clock.now(), duration), action);
+  }
+
+  #wake(waiting: Waiting, how: Omit<Wake, 'worker' | 'suspensionId'>): Promise<WakeOutcome> {
+    const { worker, suspensionId } = waiting;
+    return this.#whenSteady(worker, async () => {
+      const outcome = await this.#calls.resume({ worker, suspensionId, ...how });
+      // A refused wake stays armed from where the topic is now; what came meanwhile was refused with it.
+      if (outcome === 'denied' && waiting.conditions?.onEvent !== undefined)
+        waiting.cursor = this.#eventLog.latest(waiting.conditions.onEvent) ?? 0;
+      return outcome;
+    });
+  }
+
+  #whenSteady<T>(worker: Worker, action: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      worker.whenSteady(() => {
+        action().then(resolve, reject);
+      });
+    });
+  }
+
+  #auditArmed(waiting: Waiting): void {
+    const record = armedRecordOf(waiting);
+    if (!record.trigger && record.deadline_at === null && record.on_event === null) return;
+    this.#audit.emit('auto_resume_armed', {
+      handle: waiting.worker.id,
+      mechanism: waiting.worker.suspension?.resume_by_mechanism ?? null,
+      ...(waiting.isTriggerArmed ? { trigger_id: waiting.trigger?.id ?? null } : {}),
+      ...(record.on_event === null || record.on_event === undefined ? {} : { topic: record.on_event.topic }),
+      ...(record.deadline_at === null || record.deadline_at === undefined ? {} : { deadline_at: record.deadline_at }),
+    });
+  }
+}
+
+function armedRecordOf(waiting: Waiting): ArmedRecord {
+  const topic = waiting.conditions?.onEvent;
+  return {
+    trigger: waiting.isTriggerArmed,
+    deadline_at: waiting.deadlineAt === undefined ? null : renderInstant(waiting.deadlineAt),
+    on_event: waiting.unsubscribe === undefined || topic === undefined ? null : { topic, from_cursor: waiting.fromCursor },
+  };
+}
+
+/** The payload as JSON text; nothing to say for an empty one. */
+function wakeInput(payload: Json): string | undefined {
+  const isEmpty = payload === null || payload === '' || (isJsonObject(payload) && Object.keys(payload).length === 0);
+  return isEmpty ? undefined : JSON.stringify(payload);
+}
+
+function timeoutInput({ worker, trigger }: Waiting): string {
+  return JSON.stringify({
+    on_timeout: 'resume_with_input',
+    trigger_id: trigger?.id ?? null,
+    type: 'auto_resume.timeout',
+    worker_id: worker.id,
+  });
+}
+
+/**
+ * Conditions as a snapshot holds them. An action of the timeout that this version does not know must not hinder
+ * anything before that timeout fires (6.2).
+ */
+export function readStoredConditions(
+  stored: JsonObject | null,
+): { readonly conditions: ResumeConditions; readonly action: TimeoutAction | { readonly unknown: string } } | undefined {
+  if (stored === null) return undefined;
+  const timeout = stored.timeout;
+  const written = isJsonObject(timeout) ? timeout.on_timeout : undefined;
+  const isKnown =
+    written === undefined || written === null || ['resume_with_summary', 'resume_with_input', 'fail'].includes(String(written));
+  const readable = isKnown || !isJsonObject(timeout) ? stored : { ...stored, timeout: { ...timeout, on_timeout: null } };
+  const conditions = parseResumeConditions(readable, 'resume_agent');
+  if (conditions === undefined) return undefined;
+  return { conditions, action: isKnown ? (conditions.timeout?.action ?? 'resume_with_summary') : { unknown: String(written) } };
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createWorld } from './scratch-world.ts';
+import { turns } from './scripted-runner.ts';
+import { outcome, resume, runRoot } from './world.ts';
+
+const RACERS = 24;
+const program = join(mkdtempSync(join(tmpdir(), 'harn-race-')), 'resume-process.cjs');
+
+beforeAll(async () => {
+  const source = new URL('./resume-process.ts', import.meta.url).pathname;
+  await build({ entryPoints: [source], outfile: program, bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' });
+});
+
+interface Racer {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<void>;
+  saw(text: string): Promise<void>;
+}
+
+function startRacer(args: readonly string[]): Racer {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  const listeners = new Set<() => void>();
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  child.stdout.on('data', (data: Buffer) => {
+    output += data.toString();
+    for (const listener of listeners) listener();
+  });
+  return {
+    process: child,
+    output: () => output,
+    ended,
+    saw: (text) =>
+      new Promise((resolve, reject) => {
+        void ended.then(() => reject(new Error(`ended before it said ${text}: ${output}`)));
+        const look = (): void => {
+          if (!output.includes(text)) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        look();
+      }),
+  };
+}
+
+async function parked(): Promise<{ directory: string; snapshot: string; effects: string; barrier: string }> {
+  const world = createWorld();
+  const end = await runRoot(world, 'race', turns({ park: { reason: 'first' } }));
+  if (end.kind !== 'parked') throw new Error('did not park');
+  const snapshot = end.suspension.snapshot_path as string;
+  const effects = join(world.directory, 'effects');
+  writeFileSync(effects, '');
+  return { directory: world.directory, snapshot, effects, barrier: join(world.directory, 'go') };
+}
+
+describe('R16 T01 processes released at once on one snapshot', () => {
+  for (const then of ['end', 'park'] as const) {
+    it(`have one winner when the run ${then === 'end' ? 'ends in one turn' : 'parks again'}`, { timeout: 120_000 }, async () => {
+      const { directory, snapshot, effects, barrier } = await parked();
+      const racers = Array.from({ length: RACERS }, () => startRacer([directory, snapshot, barrier, effects, then]));
+      await Promise.all(racers.map((racer) => racer.saw('ready')));
+      writeFileSync(barrier, '');
+      await Promise.all(racers.map((racer) => racer.ended));
+      const outcomes = racers.map((racer) => /outcome (.*)/.exec(racer.output())?.[1]).sort();
+      const winner = then === 'end' ? 'completed' : 'suspended';
+      expect(outcomes).toEqual([...Array.from({ length: RACERS - 1 }, () => 'HARN-SUS-006'), winner]);
+      expect(readFileSync(effects, 'utf8').trim().split('\n')).toHaveLength(1);
+      expect(readdirSync(join(directory, '.harn', 'workers'))).toEqual([snapshot.split('/').at(-1)]);
+    });
+  }
+
+  it('T04 a winner that is killed after its claim is replaced at once', { timeout: 60_000 }, async () => {
+    const { directory, snapshot, effects, barrier } = await parked();
+    writeFileSync(barrier, '');
+    const racer = startRacer([directory, snapshot, barrier, effects, 'hang']);
+    await racer.saw('claimed');
+    racer.process.kill('SIGKILL');
+    await racer.ended;
+    const world = createWorld({ directory, live: turns({}, { say: 'recovered', end: true }) });
+    const running = await resume(world, snapshot);
+    expect(await outcome(world, String(running.id))).toMatchObject({ status: 'completed', result: { summary: 'recovered' } });
+    expect(world.lifecycle.audit.take().map(({ kind }) => kind)).toContain('worker_interrupted_recovered');
+  });
+});

@@ -1,0 +1,35 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { HarnError } from '../../src/base/harn-error.ts';
+import { turns } from './scripted-runner.ts';
+import { createWorldAt, outcome, resume } from './world.ts';
+
+/**
+ * A process that resumes a snapshot once a barrier file appears, and tells how it went in one line.
+ * Arguments: directory, snapshot, barrier, effect log, `end` or `park` (what the resumed loop does), or `hang`.
+ */
+const [directory, snapshot, barrier, effects, then] = process.argv.slice(2) as [string, string, string, string, string];
+const startedAt = Date.now();
+const effect = (): void => appendFileSync(effects, `${process.pid}\n`);
+const resumed =
+  then === 'hang'
+    ? { say: 'hanging', during: () => void effect() || new Promise<void>(() => setInterval(() => undefined, 1000)) }
+    : { say: 'after', during: effect, ...(then === 'park' ? { park: { reason: 'again' } } : { end: true }) };
+const world = createWorldAt(directory, { live: turns({ park: { reason: 'first' } }, resumed) });
+
+async function main(): Promise<void> {
+  process.stdout.write('ready\n');
+  while (!existsSync(barrier)) await pause(2);
+  try {
+    const summary = await resume(world, snapshot, { startedAt, mayReadResult: false });
+    process.stdout.write('claimed\n');
+    const end = await outcome(world, String(summary.id));
+    process.stdout.write(`outcome ${String(end.status)}\n`);
+  } catch (error) {
+    if (!(error instanceof HarnError)) throw error;
+    process.stdout.write(`outcome ${error.code}\n`);
+    process.exitCode = 1;
+  }
+}
+
+void main();

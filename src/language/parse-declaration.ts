@@ -138,6 +138,7 @@ function parseAttribute(stream: TokenStream): Attribute {
 
 function parseAttributeValue(stream: TokenStream): AttributeValue {
   const sign = stream.take('-') ? -1 : 1;
+  if (sign === -1 && !stream.is('int') && !stream.is('float')) stream.fail('number');
   const token = stream.advance();
   switch (token.kind) {
     case 'int':
@@ -219,14 +220,14 @@ function parseWhere(stream: TokenStream): Bound[] {
 
 function parsePipeline(stream: TokenStream, isPublic: boolean, start: Token): Statement {
   stream.expect('pipeline');
-  const name = stream.takeMemberName() ?? stream.fail('pipeline name');
+  const name = stream.expectName('pipeline name');
   stream.expect('(');
   const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   const returnType = parseReturnType(stream);
   let parent: Name | undefined;
   if (stream.take('extends')) {
-    const token = stream.takeMemberName() ?? stream.fail('parent pipeline name');
+    const token = stream.expectName('parent pipeline name');
     parent = { text: token.text, span: token };
   }
   const body = stream.grammar.block(stream);

@@ -16,9 +16,6 @@ export function parseExpression(stream: TokenStream): Expression {
   return stream.nested(() => parsePipe(stream));
 }
 
-/** Chains longer than this are refused: the tree leans left and every later pass walks it recursively. */
-const MAX_CHAIN = 2_000;
-
 const POWERS: Readonly<Record<string, number>> = {
   '||': 1,
   '&&': 2,
@@ -41,9 +38,8 @@ const POWERS: Readonly<Record<string, number>> = {
 function parsePipe(stream: TokenStream): Expression {
   const start = stream.current;
   let left = parseRange(stream);
-  let length = 0;
   while (stream.takeOperator('|>')) {
-    limitChain(stream, ++length);
+    stream.grow();
     stream.skipNewlines();
     const right = parseRange(stream);
     const replaced = replacePlaceholder(right);
@@ -75,12 +71,11 @@ function parseTernary(stream: TokenStream): Expression {
 function parseBinary(stream: TokenStream, minimum: number): Expression {
   const start = stream.current;
   let left = parsePower(stream);
-  let length = 0;
   for (;;) {
     const kind = stream.isWord('not') && stream.at(1).kind === 'in' ? 'not' : stream.operator;
     const power = POWERS[kind];
     if (power === undefined || power < minimum) return left;
-    limitChain(stream, ++length);
+    stream.grow();
     stream.skipNewlines();
     const operatorSpan = stream.current;
     stream.advance();
@@ -90,16 +85,6 @@ function parseBinary(stream: TokenStream, minimum: number): Expression {
     const operator = (kind === 'not' ? 'not in' : kind) as BinaryOperator;
     left = { kind: 'Binary', operator, operatorSpan, left, right, span: stream.spanFrom(start) };
   }
-}
-
-function limitChain(stream: TokenStream, length: number): void {
-  if (length <= MAX_CHAIN) return;
-  const { line, column } = stream.current;
-  stream.failWith(
-    `Expression is too long: more than ${MAX_CHAIN} operators in a row at ${line}:${column}`,
-    stream.current,
-    'build it in steps, or use a list with join or reduce',
-  );
 }
 
 function parsePower(stream: TokenStream): Expression {
@@ -134,6 +119,7 @@ const TERNARY_STARTS: ReadonlySet<string> = new Set([
   'identifier',
   'int',
   'float',
+  'duration',
   'string',
   'raw',
   'interpolation',
@@ -150,9 +136,7 @@ const TERNARY_STARTS: ReadonlySet<string> = new Set([
 export function parsePostfix(stream: TokenStream): Expression {
   const start = stream.current;
   let base = parsePrimary(stream);
-  let length = 0;
   for (;;) {
-    limitChain(stream, ++length);
     const operator = stream.operator;
     if (operator === '.' || operator === '?.') {
       stream.skipNewlines();
@@ -167,7 +151,7 @@ export function parsePostfix(stream: TokenStream): Expression {
       base = { kind: 'Propagate', value: base, span: stream.spanFrom(start) };
     } else if (base.kind === 'Identifier' && stream.is('(')) {
       base = { kind: 'Call', callee: base, typeArgs: [], args: parseArgs(stream), span: stream.spanFrom(start) };
-    } else if (base.kind === 'Identifier' && stream.is('<')) {
+    } else if (base.kind === 'Identifier' && stream.is('<') && stream.anglesMayHoldTypes) {
       const call = parseGenericCall(stream, base, start);
       if (call === undefined) return base;
       base = call;
@@ -176,6 +160,7 @@ export function parsePostfix(stream: TokenStream): Expression {
     } else {
       return base;
     }
+    stream.grow();
   }
 }
 
@@ -376,8 +361,7 @@ function parsePart(stream: TokenStream, part: StringPart): string | Expression {
   if (typeof part === 'string') return part;
   const { tokens, error } = lex(part.text, part);
   if (error !== undefined) throw new ParseError({ ...error, stage: 'parser' });
-  const inner = new TokenStream(tokens, stream.grammar);
-  inner.resetDepth(stream.nesting + 1);
+  const inner = new TokenStream(tokens, stream.grammar, { fragmentDepth: stream.nesting + 1 });
   inner.skipNewlines();
   const expression = parseExpression(inner);
   inner.skipNewlines();

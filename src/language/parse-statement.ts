@@ -2,8 +2,7 @@ import type { Binding, Block, Expression, ForLoop, Parameter, Pattern, Select, S
 import { parseDeclaration } from './parse-declaration.ts';
 import { parseExpression } from './parse-expression.ts';
 import { parseType } from './parse-type.ts';
-import type { Token } from './token.ts';
-import { ParseError, type TokenStream } from './token-stream.ts';
+import type { TokenStream } from './token-stream.ts';
 
 /**
  * Statements (spec/language.md 2.2) and the recovery that lets one run report several mistakes: a statement that
@@ -16,23 +15,17 @@ const SEPARATOR: Readonly<Record<Level, string>> = {
   block: 'statement separator (`;` or newline)',
 };
 
-/** Statements up to `close` (which stays) or the end of the file. Diagnostics of dropped ones go to `report`. */
-export function parseStatements(stream: TokenStream, level: Level, report?: (error: ParseError) => void): Statement[] {
+/** Statements up to the closing brace (which stays) or the end of the file. */
+export function parseStatements(stream: TokenStream, level: Level): Statement[] {
   const statements: Statement[] = [];
   const isEnd = (): boolean => stream.is('eof') || (level === 'block' && stream.is('}'));
   for (;;) {
     stream.skipNewlines();
     if (isEnd()) return statements;
-    const depth = stream.nesting;
-    try {
+    stream.recovering(() => {
       statements.push(parseStatement(stream, level));
       if (!isEnd()) takeSeparator(stream, level);
-    } catch (error) {
-      if (!(error instanceof ParseError) || report === undefined) throw error;
-      report(error);
-      stream.resetDepth(depth);
-      skipStatement(stream);
-    }
+    });
   }
 }
 
@@ -40,18 +33,6 @@ function takeSeparator(stream: TokenStream, level: Level): void {
   if (stream.take(';')) return;
   if (!stream.is('newline')) stream.fail(SEPARATOR[level]);
   stream.skipNewlines();
-}
-
-/** To the end of the line on which every bracket opened since is closed. Always makes progress. */
-function skipStatement(stream: TokenStream): void {
-  let open = 0;
-  while (!stream.is('eof')) {
-    const { kind } = stream.current;
-    if (open === 0 && (kind === 'newline' || kind === ';')) return void stream.advance();
-    if (kind === '{' || kind === '(' || kind === '[') open++;
-    if (kind === '}' || kind === ')' || kind === ']') open = Math.max(0, open - 1);
-    stream.advance();
-  }
 }
 
 /** `{ … }`; `opened` when the brace and a closure head have been read already. */
@@ -72,15 +53,11 @@ export function parseParams(stream: TokenStream, close: string): Parameter[] {
     stream.skipNewlines();
     if (params.length > 0 && stream.take(',')) stream.skipNewlines();
     if (stream.is(close)) return params;
+    const start = stream.current;
+    if (params.at(-1)?.isRest) stream.fail('Rest parameter must be the last parameter');
     const param = parseParam(stream);
-    if (params.at(-1)?.isRest) stream.fail('Rest parameter must be the last parameter', param.nameSpan as Token);
     if (param.defaultValue !== undefined) hasDefault = true;
-    else if (hasDefault && !param.isRest) {
-      stream.failWith(
-        `Expected Required parameter cannot follow a parameter with a default value, got id(${param.name}) at ${param.span.line}:${param.span.column}`,
-        param.span,
-      );
-    }
+    else if (hasDefault && !param.isRest) stream.fail('Required parameter cannot follow a parameter with a default value', start);
     params.push(param);
   }
 }
@@ -90,11 +67,7 @@ function parseParam(stream: TokenStream): Parameter {
   const isRest = takeDots(stream);
   const name = stream.expectName('parameter name');
   const type = stream.take(':') ? parseType(stream) : undefined;
-  let defaultValue: Expression | undefined;
-  if (!isRest && stream.take('=')) {
-    stream.skipNewlines();
-    defaultValue = parseExpression(stream);
-  }
+  const defaultValue = isRest ? undefined : parseDefault(stream);
   return { name: name.text, nameSpan: name, type, defaultValue, isRest, span: stream.spanFrom(start) };
 }
 
@@ -130,7 +103,7 @@ export function parseStatement(stream: TokenStream, level: Level): Statement {
     case 'require': {
       stream.advance();
       const condition = parseExpression(stream);
-      const message = stream.take(',') ? parseExpression(stream) : undefined;
+      const message = stream.take(',') ? parseAfterNewlines(stream) : undefined;
       return { kind: 'Require', condition, message, span: stream.spanFrom(start) };
     }
     case 'mutex':
@@ -171,8 +144,7 @@ function parseBinding(stream: TokenStream): Binding {
   const pattern: Pattern = keyword === 'const' ? parseNamePattern(stream) : parsePattern(stream, 'variable name or destructuring pattern');
   const type = pattern.kind === 'NamePattern' && stream.take(':') ? parseType(stream) : undefined;
   stream.expect('=');
-  stream.skipNewlines();
-  const value = parseExpression(stream);
+  const value = parseAfterNewlines(stream);
   return { kind: 'Binding', keyword, pattern, type, value, span: stream.spanFrom(start) };
 }
 
@@ -189,7 +161,11 @@ function parsePattern(stream: TokenStream, description: string): Pattern {
 }
 
 function parseDefault(stream: TokenStream): Expression | undefined {
-  if (!stream.take('=')) return undefined;
+  return stream.take('=') ? parseAfterNewlines(stream) : undefined;
+}
+
+/** Behind `=` and a comma the expression may begin on a later line. */
+function parseAfterNewlines(stream: TokenStream): Expression {
   stream.skipNewlines();
   return parseExpression(stream);
 }
@@ -237,8 +213,7 @@ function parseFor(stream: TokenStream): ForLoop {
   const start = stream.expect('for');
   const pattern = stream.is('(') ? parsePairPattern(stream) : parsePattern(stream, 'loop variable name or destructuring pattern');
   stream.expect('in');
-  stream.skipNewlines();
-  const iterable = parseExpression(stream);
+  const iterable = parseAfterNewlines(stream);
   return { kind: 'For', pattern, iterable, body: parseBlock(stream), span: stream.spanFrom(start) };
 }
 
@@ -312,8 +287,7 @@ function parseSimple(stream: TokenStream): Statement {
   if (!ASSIGNMENTS.has(stream.current.kind)) return { kind: 'ExpressionStatement', expression, span: stream.spanFrom(start) };
   if (!isTarget(expression)) stream.fail('assignment target (a variable, property or subscript)', start);
   const operator = stream.advance().kind as '=' | '+=' | '-=' | '*=' | '/=' | '%=';
-  stream.skipNewlines();
-  const value = parseExpression(stream);
+  const value = parseAfterNewlines(stream);
   return { kind: 'Assignment', target: expression, operator, value, span: stream.spanFrom(start) };
 }
 

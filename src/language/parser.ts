@@ -4,7 +4,7 @@ import type { Program } from './ast.ts';
 import { lex } from './lexer.ts';
 import { parseExpression } from './parse-expression.ts';
 import { parseBlock, parseParams, parseStatement, parseStatements } from './parse-statement.ts';
-import { type Grammar, TokenStream } from './token-stream.ts';
+import { type Grammar, type Report, TokenStream } from './token-stream.ts';
 
 const GRAMMAR: Grammar = {
   expression: parseExpression,
@@ -34,8 +34,10 @@ export function parse(source: SourceFile): ParseResult {
     return { program: { kind: 'Program', items: [], span }, diagnostics: [{ ...error, path: source.path }] };
   }
   const diagnostics: Diagnostic[] = [];
-  const items = parseStatements(new TokenStream(tokens, GRAMMAR), 'top', ({ diagnostic }) => {
+  const report: Report = (diagnostic) => {
     if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ ...diagnostic, path: source.path });
-  });
+    return diagnostics.length < MAX_DIAGNOSTICS ? 'go-on' : 'stop';
+  };
+  const items = parseStatements(new TokenStream(tokens, GRAMMAR, { report }), 'top');
   return { program: { kind: 'Program', items, span }, diagnostics };
 }

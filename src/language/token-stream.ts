@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Block, Expression, Parameter, Statement } from './ast.ts';
+import { type BracketMap, mapBrackets } from './bracket-map.ts';
 import { describeToken, KEYWORDS, type Token } from './token.ts';
 
 /** Thrown and caught inside the parser only: unwinds to the nearest statement boundary. */
@@ -12,8 +13,14 @@ export class ParseError extends Error {
   }
 }
 
-/** Nesting beyond which source is refused: each level costs stack in every later pass too. */
+/** Nesting beyond which source is refused: each level costs stack here and in every later pass. */
 const MAX_DEPTH = 250;
+
+/**
+ * Height beyond which a tree is refused. A chain such as `a + b + c` nests nothing in the source, but its tree leans
+ * left and every later pass walks it recursively.
+ */
+const MAX_HEIGHT = 500;
 
 /** Operators that carry an expression over to the next line when they begin it (spec/language.md 1.3). */
 const CONTINUES: ReadonlySet<string> = new Set([
@@ -50,19 +57,38 @@ export interface Grammar {
   statements(stream: TokenStream, level: 'top' | 'block'): Statement[];
 }
 
+/** Where mistakes of dropped statements go; answers `stop` when it wants no more. */
+export type Report = (diagnostic: Diagnostic) => 'go-on' | 'stop';
+
+export interface TokenStreamOptions {
+  /** Without one the first mistake unwinds to the caller. */
+  readonly report?: Report;
+  /** Set for the text of one `${…}`: levels of nesting around it, and its end counts as the brace. */
+  readonly fragmentDepth?: number;
+}
+
 /** A cursor over tokens with one mutable position, so that a speculative reading can be taken back. */
 export class TokenStream {
   readonly grammar: Grammar;
   private readonly tokens: readonly Token[];
+  private readonly brackets: BracketMap;
+  private readonly report: Report | undefined;
+  private readonly isFragment: boolean;
   private position = 0;
-  private depth = 0;
-  /** For each `{` token: does a `->` stand directly inside it? Found once, so that nested braces stay linear. */
-  private readonly arrowInside: ReadonlySet<number>;
+  private depth: number;
+  private height = 0;
+  /** Readings under way that may be taken back; nothing is reported meanwhile. */
+  private attempts = 0;
+  /** A mistake was reported and nothing is left to read. */
+  private gaveUp = false;
 
-  constructor(tokens: readonly Token[], grammar: Grammar) {
+  constructor(tokens: readonly Token[], grammar: Grammar, options: TokenStreamOptions = {}) {
     this.tokens = tokens;
     this.grammar = grammar;
-    this.arrowInside = bracesWithArrow(tokens);
+    this.brackets = mapBrackets(tokens);
+    this.report = options.report;
+    this.isFragment = options.fragmentDepth !== undefined;
+    this.depth = options.fragmentDepth ?? 0;
   }
 
   get current(): Token {
@@ -149,47 +175,101 @@ export class TokenStream {
 
   /** True when the brace at the current token opens a closure: `->` occurs directly inside it. */
   get bracesHoldArrow(): boolean {
-    return this.arrowInside.has(this.position);
+    return this.brackets.holdsArrow(this.position);
   }
+
+  /** False when the `<` at the current token cannot open type arguments of a call. */
+  get anglesMayHoldTypes(): boolean {
+    return this.brackets.mayTakeTypes(this.position);
+  }
+
+  /** Levels of nesting around the current token. */
+  get nesting(): number {
+    return this.depth;
+  }
+
+  // ---- mistakes ----
 
   fail(expected: string, token: Token = this.current): never {
     const at = `${token.line}:${token.column}`;
-    if (token.kind === 'eof') {
+    if (token.kind === 'eof' && !this.isFragment) {
+      const { unclosed } = this.brackets;
       throw new ParseError({
         severity: 'error',
         stage: 'parser',
         message: `Unexpected end of file, expected ${expected}`,
-        span: token,
+        span: spanOf(token),
         label: 'file ends here',
+        help: unclosed && `the \`${unclosed.kind}\` at ${unclosed.line}:${unclosed.column} is never closed`,
       });
     }
-    const got = KEYWORDS.has(token.kind) && /name|identifier/.test(expected) ? `'${token.kind}' (reserved keyword)` : describeToken(token);
     throw new ParseError({
       severity: 'error',
       stage: 'parser',
-      message: `Expected ${expected}, got ${got} at ${at}`,
-      span: token,
+      message: `Expected ${expected}, got ${this.spell(token, expected)} at ${at}`,
+      span: spanOf(token),
       label: 'unexpected token',
     });
   }
 
+  private spell(token: Token, expected: string): string {
+    if (token.kind === 'eof') return '}';
+    return KEYWORDS.has(token.kind) && /name|identifier/.test(expected) ? `'${token.kind}' (reserved keyword)` : describeToken(token);
+  }
+
   /** A message that is not of the "Expected …" form. */
   failWith(message: string, span: Span, help?: string): never {
-    throw new ParseError({ severity: 'error', stage: 'parser', message, span, help });
+    throw new ParseError({ severity: 'error', stage: 'parser', message, span: spanOf(span), help });
+  }
+
+  /**
+   * Reads one statement. When it does not read, its mistake is reported and the stream goes on behind it: at the next
+   * line or `;` on which the brackets that it opened are closed again, or at the brace that closes the block around.
+   */
+  recovering(read: () => void): void {
+    const { position, depth, height } = this;
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof ParseError) || this.report === undefined || this.attempts > 0) throw error;
+      this.depth = depth;
+      this.height = height;
+      // Blocks around a mistake that took the rest of the file would each miss their brace.
+      if (this.gaveUp) return;
+      if (this.report(error.diagnostic) === 'stop') this.position = this.tokens.length - 1;
+      else this.skipStatement(this.brackets.depth(position));
+      this.gaveUp = this.is('eof');
+    }
+  }
+
+  private skipStatement(depth: number): void {
+    while (!this.is('eof')) {
+      if (this.brackets.depth(this.position) <= depth) {
+        if (this.is('newline') || this.is(';')) return void this.advance();
+        if (this.is('}') && depth > 0) return;
+      }
+      this.advance();
+    }
   }
 
   /** Tries a reading; on a ParseError goes back to where it began and answers undefined. */
   attempt<T>(read: () => T): T | undefined {
-    const { position, depth } = this;
+    const { position, depth, height } = this;
+    this.attempts++;
     try {
       return read();
     } catch (error) {
       if (!(error instanceof ParseError)) throw error;
       this.position = position;
       this.depth = depth;
+      this.height = height;
       return undefined;
+    } finally {
+      this.attempts--;
     }
   }
+
+  // ---- bounds ----
 
   /** Guards one level of nesting. */
   nested<T>(read: () => T): T {
@@ -200,18 +280,24 @@ export class TokenStream {
         'give the inner part a name of its own',
       );
     }
+    const around = this.height;
+    this.height = 0;
     this.depth++;
     const result = read();
     this.depth--;
+    this.height = Math.max(around, this.height + 1);
     return result;
   }
 
-  resetDepth(depth: number): void {
-    this.depth = depth;
-  }
-
-  get nesting(): number {
-    return this.depth;
+  /** Counts one more operator of a chain, which puts one more node above all read so far at this level. */
+  grow(): void {
+    if (++this.height <= MAX_HEIGHT) return;
+    const { line, column } = this.current;
+    this.failWith(
+      `Expression is too long: more than ${MAX_HEIGHT} operators in a row at ${line}:${column}`,
+      this.current,
+      'build it in steps, or use a list with join or reduce',
+    );
   }
 
   spanFrom(start: Span): Span {
@@ -219,18 +305,7 @@ export class TokenStream {
   }
 }
 
-function bracesWithArrow(tokens: readonly Token[]): Set<number> {
-  const found = new Set<number>();
-  const open: number[] = [];
-  tokens.forEach(({ kind }, index) => {
-    if (kind === '{' || kind === '(' || kind === '[') {
-      open.push(index);
-    } else if (kind === '}' || kind === ')' || kind === ']') {
-      open.pop();
-    } else if (kind === '->') {
-      const inner = open.at(-1);
-      if (inner !== undefined && tokens[inner]?.kind === '{') found.add(inner);
-    }
-  });
-  return found;
+/** The place alone, without the rest of the token. */
+function spanOf({ start, end, line, column }: Span): Span {
+  return { start, end, line, column };
 }

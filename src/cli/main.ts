@@ -15,6 +15,10 @@ export async function main(argv: readonly string[], platform: Platform = createN
     const [command, ...rest] = argv;
     if (command === 'run' && !wantsHelp(rest)) {
       const args = parseRunArguments(rest);
+      if (args.options.resume !== undefined) {
+        const { resumeCommand } = await import('./commands/resume.ts');
+        return await resumeCommand(platform, args);
+      }
       const { runCommand } = await import('./commands/run.ts');
       return await runCommand(platform, args);
     }

@@ -183,6 +183,7 @@ export class FakeStdio implements Stdio {
 
 export class FakeProcesses implements Processes {
   readonly pid = 4242;
+  readonly startedAt = 0;
   readonly requests: ProcessRequest[] = [];
   /** Pids that count as alive; this process always does. */
   readonly alive = new Set<number>([4242]);

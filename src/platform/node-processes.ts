@@ -28,6 +28,8 @@ export class NodeProcesses implements Processes {
     };
   }
 
+  readonly startedAt = Math.trunc(performance.timeOrigin);
+
   get pid(): number {
     return process.pid;
   }

@@ -60,6 +60,7 @@ function createServices(run: Run): AgentServices {
     recorder: undefined,
     models: createRouter(mock, () => services.recorder),
   };
+  if (run.onAgentEvent !== undefined) services.events.subscribeAll(run.onAgentEvent);
   return services;
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Value } from './value.ts';
 
@@ -19,6 +20,8 @@ export interface Run {
   readonly stateRoot: string;
   /** Standard output of the script: a terminal, a pipe, or `stdout` events of the JSON stream. */
   readonly output: { out(text: string): void; err(text: string): void };
+  /** Hears every event of agent loops (spec/agents.md 3.12); absent when nobody listens. */
+  readonly onAgentEvent?: ((event: JsonObject) => void) | undefined;
   /** One instance per run of whatever a group of builtins needs to remember. */
   service<T>(key: symbol, create: (run: Run) => T): T;
   /** Aborts when the run must end (signal, exit, end of the entry). */

@@ -23,6 +23,7 @@ export interface RunOptions {
   readonly argv: readonly string[];
   readonly output: Run['output'];
   readonly stateRoot: string;
+  readonly onAgentEvent?: Run['onAgentEvent'];
   /** Set by the command line: what to tell of warnings before the program runs. */
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
   /** Compiles, or finds the program in a cache; by default the program is compiled. */
@@ -39,6 +40,9 @@ export type RunOutcome =
   | { readonly kind: 'rejected'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
+/** The path of code that has no file: `-e`, and a resume, which names its script itself. */
+export const INLINE = '<inline>';
+
 /** A run in progress: its context, and how to end it from outside. */
 export class RunHost implements Run {
   readonly platform: Platform;
@@ -48,18 +52,22 @@ export class RunHost implements Run {
   readonly projectRoot: string | undefined;
   readonly stateRoot: string;
   readonly output: Run['output'];
+  readonly onAgentEvent: Run['onAgentEvent'];
   readonly #services = new Map<symbol, unknown>();
   readonly #end = new AbortController();
 
-  constructor(options: Pick<RunOptions, 'platform' | 'argv' | 'output' | 'stateRoot'> & { readonly scriptPath: string }) {
+  constructor(options: Pick<RunOptions, 'platform' | 'argv' | 'output' | 'stateRoot' | 'onAgentEvent'> & { readonly scriptPath: string }) {
     const { platform } = options;
     this.platform = { ...platform, clock: new ControlledClock(platform.clock) };
     this.argv = options.argv;
     this.scriptPath = options.scriptPath;
     this.executionRoot = platform.files.cwd();
-    this.projectRoot = findProjectRoot(platform, path.dirname(options.scriptPath));
+    // Code from the command line belongs to where it was typed.
+    const directory = options.scriptPath === INLINE ? this.executionRoot : path.dirname(options.scriptPath);
+    this.projectRoot = findProjectRoot(platform, directory);
     this.stateRoot = options.stateRoot;
     this.output = options.output;
+    this.onAgentEvent = options.onAgentEvent;
   }
 
   get signal(): AbortSignal {

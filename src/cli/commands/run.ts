@@ -7,7 +7,9 @@ import { loadProgram } from '../../runtime/load.ts';
 import type { CompiledProgram } from '../../runtime/program.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
+import { agentEventListener } from '../agent-events.ts';
 import { EXIT } from '../exit-codes.ts';
+import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import { type RunArguments, UsageError } from '../run-options.ts';
@@ -22,12 +24,15 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   const script = readScript(platform, args);
   const cache = BUILD_ID === undefined ? undefined : new CompileCache(platform, BUILD_ID);
   const compile = new Compilation(platform, cache);
+  const models = modelFlags(platform, args);
   const outcome = await runScript({
     platform,
     script,
     argv: args.rest ?? [],
     output,
     stateRoot: stateRootFor(platform, script.path),
+    onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
+    prepare: (context) => models.apply(context.run),
     compile: (path, text) => compile.program(path, text),
     ...(cache === undefined
       ? {}
@@ -40,6 +45,7 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
     },
   });
   compile.store();
+  models.finish();
   return finish(platform, outcome, output, palette, script.text);
 }
 

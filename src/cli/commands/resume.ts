@@ -1,0 +1,65 @@
+import { HarnError } from '../../base/harn-error.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { renderMessage } from '../../diagnostics/render.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { INLINE, RunHost } from '../../runtime/run.ts';
+import { endTasks } from '../../runtime/tasks.ts';
+import { agentEventListener } from '../agent-events.ts';
+import { EXIT } from '../exit-codes.ts';
+import { modelFlags } from '../model-flags.ts';
+import { createRunOutput, type RunOutput } from '../output.ts';
+import { paletteFor } from '../palette.ts';
+import type { RunArguments } from '../run-options.ts';
+import { stateRootFor } from '../state-root.ts';
+
+/** `harn run --resume PATH [-- INPUT]`: goes on with a parked loop in this process. @returns the exit code */
+export async function resumeCommand(platform: Platform, args: RunArguments): Promise<number> {
+  const { options, rest } = args;
+  const target = String(options.resume);
+  const output = createRunOutput(platform, { json: options.json === true, quiet: options.quiet === true });
+  const host = new RunHost({
+    platform,
+    scriptPath: INLINE,
+    argv: [],
+    output,
+    stateRoot: stateRootFor(platform, INLINE),
+    onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
+  });
+  const models = modelFlags(platform, args);
+  try {
+    await models.apply(host);
+    const { resumeAsOperator } = await import('../../runtime/agent-resume.ts');
+    const summary = await resumeAsOperator(host, {
+      target,
+      input: rest === undefined ? undefined : rest.join(' '),
+      continueTranscript: options.noContinueTranscript !== true,
+      suspensionId: typeof options.suspension === 'string' ? options.suspension : undefined,
+      startedAt: platform.processes.startedAt,
+    });
+    return await showSummary(output, summary);
+  } catch (error) {
+    if (!(error instanceof HarnError)) throw error;
+    output.err(renderMessage({ severity: 'error', text: `Runtime error: ${error.message}` }, await paletteFor(platform, 'stderr')));
+    output.err(`  snapshot: ${String(error.data.path ?? target)}\n`);
+    output.json?.failure({ code: error.code, message: error.message, details: error.data }, EXIT.failure);
+    return EXIT.failure;
+  } finally {
+    models.finish();
+    await endTasks(host);
+  }
+}
+
+/** Ends with what the loop came to. A failed worker and a refused resume are failures. */
+async function showSummary(output: RunOutput, summary: JsonObject): Promise<number> {
+  const { finalText } = await import('../../runtime/agent-resume.ts');
+  const isRefused = summary.pre_resume_denied !== undefined;
+  const exitCode = summary.status === 'failed' || isRefused ? EXIT.failure : EXIT.success;
+  if (output.json === undefined) {
+    if (isRefused) output.err(`harn: the resume was refused: ${String(summary.pre_resume_denied)}\n`);
+    else if (summary.status === 'failed') output.err(`error: ${String(summary.error ?? 'the agent loop failed')}\n`);
+    const text = finalText(summary);
+    if (summary.status === 'completed' && text !== undefined) output.out(`${text}\n`);
+  }
+  output.json?.result(summary, exitCode);
+  return exitCode;
+}

@@ -1,0 +1,15 @@
+import { parseMockFile, renderMockLine } from '../agent/mock-entry.ts';
+import { agentServices } from './agent-services.ts';
+import type { Run } from './context.ts';
+
+/** `--llm-mock FILE`: model calls are answered from a JSONL file. @param name the file as messages show it */
+export function replayModel(run: Run, text: string, name: string): void {
+  agentServices(run).mock.useFile(parseMockFile(text, name));
+}
+
+/** `--llm-mock-record FILE`: answers of real models are collected; the lines are written when the run is over. */
+export function recordModel(run: Run): { readonly lines: () => string } {
+  const lines: string[] = [];
+  agentServices(run).recorder = (answer) => lines.push(renderMockLine(answer));
+  return { lines: () => lines.map((line) => `${line}\n`).join('') };
+}

@@ -37,7 +37,7 @@ function splitLines(parts: readonly StringPart[]): StringPart[][] {
       line.push(part);
       continue;
     }
-    part.split('\n').forEach((text, index) => {
+    part.split(/\r?\n/).forEach((text, index) => {
       if (index > 0) {
         line = [];
         lines.push(line);

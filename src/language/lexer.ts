@@ -14,9 +14,15 @@ import { KEYWORDS, PUNCTUATORS, SINGLE_PUNCTUATORS, type StringPart, type Token 
  * It reports the first mistake only and stops there: after a stray quote everything that follows would be noise.
  */
 export interface LexResult {
-  /** Always ends with `eof`. */
+  /** Always ends with `eof`, unless there is an error: then there are none. */
   readonly tokens: readonly Token[];
+  /** What the parser never sees and the formatter must keep, in order of their places. */
+  readonly comments: readonly Comment[];
   readonly error: Diagnostic | undefined;
+}
+
+export interface Comment extends Span {
+  readonly kind: 'line' | 'block';
 }
 
 /** Where a piece of source begins, for text inside `${…}`. */
@@ -31,10 +37,10 @@ const FILE_START: LexOrigin = { start: 0, line: 1, column: 1 };
 export function lex(text: string, origin: LexOrigin = FILE_START): LexResult {
   const lexer = new Lexer(text, origin);
   try {
-    return { tokens: lexer.run(), error: undefined };
+    return { tokens: lexer.run(), comments: lexer.comments, error: undefined };
   } catch (error) {
     if (!(error instanceof LexError)) throw error;
-    return { tokens: [], error: error.diagnostic };
+    return { tokens: [], comments: [], error: error.diagnostic };
   }
 }
 
@@ -49,6 +55,10 @@ class LexError extends Error {
 const NEWLINE = 10;
 const QUOTE = 34;
 const BACKSLASH = 92;
+const DOLLAR = 36;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const BYTE_ORDER_MARK = 0xfeff;
 const WORD_START = /[\p{Alphabetic}_]/u;
 const WORD_PART = /[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}_]/u;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -68,6 +78,7 @@ class Lexer {
   private lineStart: number;
   private pairs = 0;
   private readonly tokens: Token[] = [];
+  readonly comments: Comment[] = [];
 
   constructor(text: string, origin: LexOrigin) {
     this.text = text;
@@ -78,10 +89,16 @@ class Lexer {
 
   run(): Token[] {
     const { text } = this;
-    if (this.base === 0 && text.startsWith('#!')) this.position = endOfLine(text, 0);
+    if (this.base === 0) this.skipPreamble();
     while (this.position < text.length) this.next();
     this.push('eof', this.mark(), '');
     return this.tokens;
+  }
+
+  /** A byte order mark and a `#!` line, which are no part of the program. */
+  private skipPreamble(): void {
+    if (this.text.charCodeAt(0) === BYTE_ORDER_MARK) this.lineStart = this.position = 1;
+    if (this.text.startsWith('#!', this.position)) this.position = endOfLine(this.text, this.position);
   }
 
   private next(): void {
@@ -99,7 +116,7 @@ class Lexer {
     } else if (code === QUOTE) {
       this.string();
     } else if (code === 47 && this.text.charCodeAt(this.position + 1) === 47) {
-      this.position = endOfLine(this.text, this.position);
+      this.lineComment();
     } else if (code === 47 && this.text.charCodeAt(this.position + 1) === 42) {
       this.blockComment();
     } else if (code === BACKSLASH && this.text.charCodeAt(this.position + 1) === NEWLINE) {
@@ -172,14 +189,18 @@ class Lexer {
       digits();
       return this.push('float', from, this.text.slice(begin, this.position));
     }
-    const unit = /^(?:ms|[smhdw])(?![\p{Alphabetic}\p{N}_])/u.exec(this.text.slice(this.position, this.position + 4));
-    if (unit) {
-      this.position += unit[0].length;
+    if (isWordStart(this.text.charCodeAt(this.position)) && this.takeUnit()) {
       return this.push('duration', from, this.text.slice(begin, this.position));
     }
     const text = this.text.slice(begin, this.position);
     // A literal above 2^63 - 1 silently becomes a float.
     this.push(text.length > 18 && BigInt(text) > 9_223_372_036_854_775_807n ? 'float' : 'int', from, text);
+  }
+
+  private takeUnit(): boolean {
+    const unit = /^(?:ms|[smhdw])(?![\p{Alphabetic}\p{N}_])/u.exec(this.text.slice(this.position, this.position + 4));
+    this.position += unit?.[0].length ?? 0;
+    return unit !== null;
   }
 
   private rawString(from: Span): void {
@@ -205,20 +226,29 @@ class Lexer {
       if (code === QUOTE) break;
       if (code === BACKSLASH) {
         literal += this.escape(from);
-      } else if (code === 36 && this.text.charCodeAt(this.position + 1) === 123) {
+      } else if (code === DOLLAR && this.text.charCodeAt(this.position + 1) === OPEN_BRACE) {
         if (literal !== '') parts.push(literal);
         literal = '';
         parts.push(this.interpolation(from, 'line'));
       } else {
-        const begin = this.position;
-        this.step();
-        literal += this.text.slice(begin, this.position);
+        literal += this.plainRun();
       }
     }
     this.position++;
     if (parts.length === 0) return this.push('string', from, literal);
     if (literal !== '') parts.push(literal);
     this.push('interpolation', from, '', { parts });
+  }
+
+  /** At least one character, up to what means something in a string. */
+  private plainRun(): string {
+    const begin = this.position;
+    let code: number;
+    do {
+      this.step();
+      code = this.text.charCodeAt(this.position);
+    } while (code !== QUOTE && code !== BACKSLASH && code !== DOLLAR && code !== NEWLINE && this.position < this.text.length);
+    return this.text.slice(begin, this.position);
   }
 
   /** `\n \t \\ \" \$`; any other pair stays as it is. */
@@ -251,8 +281,8 @@ class Lexer {
     for (;;) {
       const code = this.text.charCodeAt(this.position);
       if (Number.isNaN(code) || (code === NEWLINE && extent === 'line')) this.fail('Unterminated string', string);
-      if (code === 123) depth++;
-      if (code === 125 && --depth === 0) break;
+      if (code === OPEN_BRACE) depth++;
+      if (code === CLOSE_BRACE && --depth === 0) break;
       this.step();
     }
     const text = this.text.slice(begin, this.position);
@@ -283,6 +313,16 @@ class Lexer {
     else this.push('interpolation', from, '', { parts: dedented, isBlock: true });
   }
 
+  private lineComment(): void {
+    const from = this.mark();
+    this.position = endOfLine(this.text, this.position);
+    this.pushComment('line', from);
+  }
+
+  private pushComment(kind: Comment['kind'], from: Span): void {
+    this.comments.push({ kind, start: from.start, end: this.base + this.position, line: from.line, column: from.column });
+  }
+
   private blockComment(): void {
     const from = this.mark();
     let depth = 0;
@@ -298,6 +338,7 @@ class Lexer {
         this.step();
       }
     } while (depth > 0);
+    this.pushComment('block', from);
   }
 
   private punctuator(code: number): void {

@@ -3,18 +3,28 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { JsonStream } from './json-stream.ts';
 import type { RunOutput } from './output.ts';
-import { parkHint } from './park-hint.ts';
+import { type ParkFacts, parkHint } from './park-hint.ts';
 
 /** Turns events of agent loops into lines of the JSON stream and hints for the person at the terminal. */
 export function agentEventListener(platform: Platform, output: RunOutput, mode: { readonly quiet: boolean }): (event: JsonObject) => void {
   return (event) => {
     if (output.json !== undefined) writeEvent(platform, output.json, event);
-    else if (!mode.quiet && isRootPark(event)) output.err(parkHint(event));
+    else if (!mode.quiet && isRootPark(event)) output.err(parkHint(parkOf(event)));
   };
 }
 
 function isRootPark(event: JsonObject): boolean {
   return event.type === 'worker_update' && event.event === 'WorkerSuspended' && event.worker_mode === 'top_level_agent';
+}
+
+function parkOf(event: JsonObject): ParkFacts {
+  const metadata = isJsonObject(event.metadata) ? event.metadata : {};
+  const suspension = isJsonObject(metadata.suspension) ? metadata.suspension : {};
+  return {
+    workerId: String(event.worker_id),
+    reason: String(suspension.reason ?? ''),
+    snapshotPath: String(metadata.snapshot_path ?? event.worker_id),
+  };
 }
 
 /** The table of spec/agents.md 12.4. */

@@ -1,19 +1,32 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+/** What the terminal is told of a loop that waits for somebody (spec/agents.md 12.6, 12.7). */
+export interface ParkFacts {
+  readonly workerId: string;
+  /** As given; may be blank and of many lines. */
+  readonly reason: string;
+  /** As it can be typed in the current directory. */
+  readonly snapshotPath: string;
+}
 
 const REASON_LIMIT = 120;
 
-/** The two lines that tell how to go on with a parked loop (spec/agents.md 12.6). */
-export function parkHint(event: JsonObject): string {
-  const metadata = isJsonObject(event.metadata) ? event.metadata : {};
-  const suspension = isJsonObject(metadata.suspension) ? metadata.suspension : {};
-  const reason = String(suspension.reason ?? '').split('\n')[0] ?? '';
-  const path = String(metadata.snapshot_path ?? event.worker_id);
-  return `harn: agent parked (${String(event.worker_id)}): ${shorten(reason)}\nharn: resume with: harn run --resume ${quoteForShell(path)}\n`;
+/** The two lines that tell how to go on with a parked loop. */
+export function parkHint({ workerId, reason, snapshotPath }: ParkFacts): string {
+  return `harn: agent parked (${workerId}): ${firstLine(reason)}\n${resumeLine(snapshotPath)}`;
 }
 
-function shorten(text: string): string {
-  const characters = [...text];
-  return characters.length <= REASON_LIMIT ? text : `${characters.slice(0, REASON_LIMIT - 1).join('')}…`;
+/** The same for a loop that a signal cut off inside a turn. */
+export function interruptedHint({ workerId, snapshotPath }: Omit<ParkFacts, 'reason'>, signal: string): string {
+  return `harn: agent interrupted (${workerId}): signal ${signal}\n${resumeLine(snapshotPath)}`;
+}
+
+function resumeLine(snapshotPath: string): string {
+  return `harn: resume with: harn run --resume ${quoteForShell(snapshotPath)}\n`;
+}
+
+function firstLine(reason: string): string {
+  const characters = [...(reason.trim().split(/\r?\n/)[0] ?? '')];
+  if (characters.length === 0) return 'unspecified';
+  return characters.length <= REASON_LIMIT ? characters.join('') : `${characters.slice(0, REASON_LIMIT - 1).join('')}…`;
 }
 
 /** As it is when a shell reads it as one word. */

@@ -1,5 +1,5 @@
 import { HarnError, hasCode } from '../base/harn-error.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 
 /**
  * Faults of model calls (spec/agents.md 1.7). One table says what a category means; `llm_mock` accepts exactly
@@ -13,6 +13,8 @@ export type LlmErrorFacts = {
   readonly provider: string;
   readonly model: string;
   readonly retry_after_ms?: number | undefined;
+  /** Further facts of a category, e.g. what a budget would have been exceeded by. */
+  readonly [extra: string]: Json | undefined;
 };
 
 const CATEGORIES: Readonly<Record<string, readonly [kind: 'transient' | 'terminal', reason: string]>> = {
@@ -49,12 +51,14 @@ export interface LlmErrorInput {
   readonly retryAfterMs?: number | undefined;
   /** Narrows `generic`: context_overflow, content_policy, invalid_request. */
   readonly reason?: string | undefined;
+  readonly facts?: JsonObject | undefined;
   readonly cause?: unknown;
 }
 
 export function llmError(input: LlmErrorInput): HarnError {
   const [kind, reason] = CATEGORIES[input.category] ?? ['terminal', 'unknown'];
   const facts: LlmErrorFacts = {
+    ...input.facts,
     category: input.category,
     kind,
     reason: input.reason ?? reason,
@@ -69,15 +73,15 @@ export function llmError(input: LlmErrorInput): HarnError {
 /** The dict that `catch` binds (0.4); undefined for other errors. */
 export function llmErrorFacts(error: unknown): LlmErrorFacts | undefined {
   if (!hasCode(error, LLM)) return undefined;
-  const { category, kind, reason, message, provider, model, retry_after_ms } = (error as { data: JsonObject }).data;
+  const { category, kind, reason, message, provider, model, ...rest } = (error as { data: JsonObject }).data;
   return {
+    ...rest,
     category: String(category),
     kind: kind === 'transient' ? 'transient' : 'terminal',
     reason: String(reason),
     message: String(message),
     provider: String(provider),
     model: String(model),
-    ...(typeof retry_after_ms === 'number' ? { retry_after_ms } : {}),
   };
 }
 

@@ -77,7 +77,7 @@ export type LoopControlAnswer = {
   readonly turns?: number | undefined;
 };
 
-export type EscalationAnswer = 'deny' | 'once' | 'session';
+export type EscalationAnswer = { readonly grant: 'deny' | 'once' | 'session'; readonly reason?: string | undefined };
 
 export interface HookAnswer {
   readonly block?: string | undefined;

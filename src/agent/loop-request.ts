@@ -34,16 +34,25 @@ export function requestFrame(
   return {
     target,
     format,
-    system: format === 'native' ? system : withContract(system, specs, options),
+    system: format === 'native' ? system : withContract(system, specs, own.length > 0, options),
     tools: specs,
     toolNames: new Set(specs.map((spec) => spec.name)),
   };
 }
 
-/** The contract follows the author's text, so that the author's words are the beginning of the prompt. */
-function withContract(system: string | undefined, specs: readonly ToolSpec[], options: LoopOptions): string {
-  const sentinel = options.turnPolicy.allowDoneSentinel ? effectiveSentinel(options, 'text') : undefined;
-  const contract = renderToolContract(specs, sentinel);
+/**
+ * The contract follows the author's text, so that the author's words are the beginning of the prompt. The word that
+ * ends the work belongs to work with tools; a loop without them ends by answering.
+ */
+function withContract(
+  system: string | undefined,
+  specs: readonly ToolSpec[],
+  hasOwnTools: boolean,
+  options: LoopOptions,
+): string | undefined {
+  if (specs.length === 0) return system;
+  const mayEnd = hasOwnTools && options.turnPolicy.allowDoneSentinel;
+  const contract = renderToolContract(specs, mayEnd ? effectiveSentinel(options, 'text') : undefined);
   return system === undefined || system === '' ? contract : `${system}\n\n${contract}`;
 }
 

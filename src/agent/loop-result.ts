@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { LoopCounters, RecordedEnd } from './loop-state.ts';
 import { messageText } from './message.ts';
 import { visibleText } from './text-tools.ts';
-import { lastOfRole, type Transcript } from './transcript.ts';
+import { eventsByKind, lastOfRole, type Transcript } from './transcript.ts';
 
 export interface EndFacts extends RecordedEnd {
   readonly error?: JsonObject | undefined;
@@ -10,6 +10,7 @@ export interface EndFacts extends RecordedEnd {
 
 export interface ResultFacts {
   readonly format: 'native' | 'text';
+  /** Undefined when no word ends the loop; nothing is then taken out of the text. */
   readonly sentinel: string | undefined;
   readonly data: Json;
   readonly daemonState?: string | undefined;
@@ -24,7 +25,7 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
   return {
     status: end.status,
     text,
-    visible_text: visibleText(text, facts.sentinel),
+    visible_text: visibleText(text, facts.sentinel ?? ''),
     llm: {
       iterations: counters.iterations_completed,
       duration_ms: counters.duration_ms,
@@ -37,11 +38,23 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
     daemon_state: facts.daemonState ?? null,
     daemon_snapshot_path: facts.daemonSnapshotPath ?? null,
     task_ledger: {},
-    trace: { llm_calls: counters.llm_calls, cost_usd: counters.cost_usd },
+    trace: trace(transcript, counters),
     error: end.error ?? null,
     stop_reason: end.stop_reason,
     data: facts.data,
     ...(facts.suspension === undefined ? {} : { suspension: facts.suspension }),
+  };
+}
+
+/** Figures for whoever looks into a run; the events have the details. */
+function trace(transcript: Transcript, counters: LoopCounters): JsonObject {
+  const fallbacks = eventsByKind(transcript, 'native_tool_fallback');
+  return {
+    llm_calls: counters.llm_calls,
+    cost_usd: counters.cost_usd,
+    compactions: eventsByKind(transcript, 'compaction').length,
+    native_text_tool_fallbacks: fallbacks.length,
+    native_text_tool_fallback_rejections: fallbacks.filter(({ metadata }) => metadata?.accepted === false).length,
   };
 }
 

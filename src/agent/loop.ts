@@ -162,7 +162,7 @@ function endLoop(loop: Loop, end: EndFacts): LoopEnd {
   const { ended: _, ...counters } = progress.counters;
   const result = buildLoopResult(end, transcript, counters, {
     format: frame.format,
-    sentinel: effectiveSentinel(options, frame.format),
+    sentinel: options.loopUntilDone || options.doneSentinel !== undefined ? effectiveSentinel(options, frame.format) : undefined,
     data: loop.data ?? lastData(loop),
   });
   return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };

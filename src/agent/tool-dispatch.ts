@@ -7,12 +7,12 @@ import { waitForPromise } from '../tasks/wait.ts';
 import { schemaFaults } from './json-schema.ts';
 import { renderJson } from './json-text.ts';
 import { type RepeatGuard, skippedRepeat } from './loop-guard.ts';
-import type { LoopCallbacks } from './loop-live.ts';
+import type { LoopCallbacks, ToolCallFacts } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { LoopRecord } from './loop-record.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
-import { checkPermission, permissionDenied } from './permissions.ts';
+import { checkPermission, type PermissionVerdict, permissionDenied } from './permissions.ts';
 import { placeholderText } from './self-park.ts';
 import {
   completeArguments,
@@ -124,24 +124,46 @@ async function refuse(dispatcher: Dispatcher, call: ToolCall, phase: Phase): Pro
   return { status: 'error', text: `Error: invalid arguments: ${faults.join('; ')}`, category: 'schema_validation' };
 }
 
-/** Asks the declarations, then the predicates, then whoever may widen them; writes what happened to the transcript. */
-async function deniedReason({ options, callbacks }: Dispatcher, call: ToolCall, phase: Phase): Promise<string | undefined> {
+/**
+ * Asks the declarations, then the predicates, then whoever may widen them; writes what happened to the transcript.
+ * A grant for the session answers for later calls of the same tool.
+ */
+async function deniedReason(dispatcher: Dispatcher, call: ToolCall, phase: Phase): Promise<string | undefined> {
+  const { options, callbacks } = dispatcher;
   const facts = { id: call.id, name: call.name, arguments: call.arguments };
-  const declared = checkPermission(facts, options, phase.granted);
-  const predicate = declared.kind === 'deny' ? undefined : await callbacks.permits?.(facts);
-  const verdict = predicate === 'deny' ? { kind: 'deny' as const, reason: `tool ${call.name} is denied` } : declared;
-  if (verdict.kind === 'allow' || (verdict.kind === 'ask' && predicate === 'allow')) return undefined;
-  if (verdict.kind === 'ask' && callbacks.escalate !== undefined) {
+  const verdict = await judgePermission(dispatcher, facts, phase.granted);
+  if (verdict.kind === 'allow') {
+    if (options.permissions !== undefined) phase.events.push(permissionEvent('PermissionGrant', call.name, 'allowed'));
+    return undefined;
+  }
+  const granted = phase.granted.find((grant) => grant.tool === call.name);
+  if (granted !== undefined) {
+    phase.events.push(permissionEvent('PermissionGrant', call.name, 'granted for the session'));
+    return undefined;
+  }
+  if (callbacks.escalate !== undefined && options.permissions !== undefined) {
     phase.events.push(permissionEvent('PermissionEscalation', call.name, verdict.reason));
-    const answer = await callbacks.escalate({ tool: call.name, arguments: call.arguments, reason: verdict.reason });
-    if (answer !== 'deny') {
-      phase.events.push(permissionEvent('PermissionGrant', call.name, answer));
-      if (answer === 'session') phase.granted = [...phase.granted, { tool: call.name, grant: 'session' }];
+    const answer = await callbacks.escalate({ tool: call.name, args: call.arguments, reason: verdict.reason });
+    if (answer.grant !== 'deny') {
+      phase.events.push(permissionEvent('PermissionGrant', call.name, answer.reason ?? `granted ${answer.grant}`));
+      if (answer.grant === 'session') phase.granted = [...phase.granted, { tool: call.name, grant: 'session' }];
       return undefined;
     }
   }
   phase.events.push(permissionEvent('PermissionDeny', call.name, verdict.reason));
   return verdict.reason;
+}
+
+async function judgePermission(
+  { options, callbacks }: Dispatcher,
+  facts: ToolCallFacts,
+  granted: readonly JsonObject[],
+): Promise<PermissionVerdict> {
+  const declared = checkPermission(facts, options, granted, callbacks.permits === undefined ? 'lost' : 'bound');
+  if (declared.kind === 'deny') return declared;
+  const predicate = await callbacks.permits?.(facts);
+  if (predicate === 'deny') return { kind: 'deny', reason: `tool ${facts.name} is denied` };
+  return predicate === 'allow' ? { kind: 'allow' } : declared;
 }
 
 function permissionEvent(kind: string, tool: string, reason: string): NewEvent {

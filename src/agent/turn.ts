@@ -1,6 +1,7 @@
 import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
+import { assertWithinBudget, projectCall } from './call-budget.ts';
 import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
@@ -18,7 +19,7 @@ import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArgumen
 import { addUsage, assertShape, callShaped, readShapeWish } from './structured-call.ts';
 import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
-import type { NewEvent } from './transcript.ts';
+import { type NewEvent, plainEvent } from './transcript.ts';
 
 /** What a turn leaves for its boundary. */
 export interface TurnOutcome {
@@ -43,6 +44,7 @@ export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   injectFeedback(loop);
   const reminders = pendingReminders(loop.progress.transcript);
   const asked = await askModel(loop, reminders);
+  if (asked === 'over_budget') return { boundary: 'B1', end: { status: 'budget_exhausted', stop_reason: 'total_budget_usd' } };
   if ('fault' in asked) return { boundary: 'B1', end: { status: 'provider_error', stop_reason: 'provider_error', error: asked.fault } };
   const turn: Turn = {
     index: loop.progress.counters.iterations_completed,
@@ -73,6 +75,8 @@ interface ReadAnswer {
   readonly done: string | undefined;
   readonly errors: readonly string[];
   readonly violations: readonly string[];
+  /** A native model wrote calls as text: whether they were run. */
+  readonly fallback?: 'accepted' | 'rejected' | undefined;
 }
 
 // Steps 2 to 7: what is there before the model is asked.
@@ -140,12 +144,21 @@ function injectFeedback(loop: Loop): void {
 
 // Steps 8 and 9: the model's answer.
 
-type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { readonly fault: JsonObject };
+type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { readonly fault: JsonObject } | 'over_budget';
+
+/** A total for the loop ends it before the call that would pass it (1.2, 3.2). */
+function projectedOverspend({ options, progress }: Loop, request: ModelRequest): boolean {
+  const { totalBudgetUsd } = options;
+  return totalBudgetUsd !== undefined && progress.counters.cost_usd + projectCall(request).costUsd > totalBudgetUsd;
+}
 
 async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
   const { world, options, live } = loop;
   const patched = { ...options.model, ...loop.progress.counters.option_patches };
   const request = await visibleRequest(loop, buildRequest(loop.frame, loop.progress.transcript.messages, reminders, patched));
+  const overspent = projectedOverspend(loop, request);
+  if (overspent) return 'over_budget';
+  assertWithinBudget(request);
   const policy: CallPolicy = {
     retries: options.llmRetries,
     backoffMs: options.llmBackoffMs,
@@ -191,17 +204,22 @@ function readAnswer(loop: Loop, answer: ModelAnswer): ReadAnswer {
   const plain = { text, done: undefined, errors: [], violations: [] };
   if (toolCalls.length > 0) return { ...plain, message: answerMessage(answer, toolCalls), calls: toolCalls, isTextGrammar: false };
   const isText = loop.frame.format === 'text';
-  if (!isText && !mayFallBack(loop, text)) return { ...plain, message: answerMessage(answer, []), calls: [], isTextGrammar: false };
+  const fallback = isText ? undefined : textFallback(loop, text);
+  if (!isText && fallback !== 'accepted')
+    return { ...plain, message: answerMessage(answer, []), calls: [], isTextGrammar: false, fallback };
   const { calls, errors, violations, done } = parseTextResponse(text, loop.frame.toolNames);
-  if (isText) return { text, message: answerMessage(answer, []), calls, isTextGrammar: true, done, errors, violations };
+  // Without tools of its own a loop was taught no grammar, so plain prose breaks none.
+  const broken = loop.live.tools.length === 0 ? [] : violations;
+  if (isText) return { text, message: answerMessage(answer, []), calls, isTextGrammar: true, done, errors, violations: broken };
   loop.fallbackTurns++;
-  return { ...plain, message: answerMessage(answer, calls), calls, isTextGrammar: false, errors };
+  return { ...plain, message: answerMessage(answer, calls), calls, isTextGrammar: false, errors, fallback };
 }
 
-function mayFallBack({ options, fallbackTurns }: Loop, text: string): boolean {
+function textFallback({ options, fallbackTurns }: Loop, text: string): 'accepted' | 'rejected' | undefined {
   const { nativeToolFallback } = options;
-  if (!text.includes('<tool_call>') || nativeToolFallback === 'reject') return false;
-  return nativeToolFallback === 'allow' || fallbackTurns === 0;
+  if (!text.includes('<tool_call>')) return undefined;
+  if (nativeToolFallback === 'reject') return 'rejected';
+  return nativeToolFallback === 'allow' || fallbackTurns === 0 ? 'accepted' : 'rejected';
 }
 
 /** Signed reasoning has to go back with its message; other reasoning is not kept (1.3). */
@@ -351,7 +369,7 @@ async function withVerification(loop: Loop, judged: Judgement, info: JsonObject)
 function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judgement, postTurn: PostTurnAnswer): void {
   const record = turnRecord(loop, turn, {
     feedback: judged.feedback,
-    events: dispatched.events,
+    events: [...fallbackEvents(turn), ...dispatched.events],
     consecutiveTextOnly: judged.consecutiveTextOnly,
   });
   const { counters } = loop.progress;
@@ -361,6 +379,11 @@ function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judg
     ...(dispatched.granted === counters.granted_permissions ? {} : { granted_permissions: dispatched.granted }),
     ...(judged.end === undefined ? {} : { end: judged.end }),
   });
+}
+
+function fallbackEvents({ fallback }: Turn): NewEvent[] {
+  if (fallback === undefined) return [];
+  return [plainEvent('native_tool_fallback', `calls written as text were ${fallback}`, { accepted: fallback === 'accepted' })];
 }
 
 interface TurnRecordParts {

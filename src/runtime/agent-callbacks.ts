@@ -1,5 +1,6 @@
+import { matchesGlob } from '../agent/glob.ts';
 import { buildLlmResult } from '../agent/llm-result.ts';
-import type { LoopCallbacks, LoopControlAnswer, PostTurnAnswer } from '../agent/loop-live.ts';
+import type { EscalationAnswer, LoopCallbacks, LoopControlAnswer, PostTurnAnswer } from '../agent/loop-live.ts';
 import type { ModelAnswer, ModelRequest } from '../agent/provider.ts';
 import { requestConditions } from '../agent/self-park.ts';
 import { renderToolValue, type ToolReturn } from '../agent/tool.ts';
@@ -9,10 +10,11 @@ import { toolReturn } from './agent-tools.ts';
 import { agentValue, field, optionsJson } from './agent-values.ts';
 import { callValue } from './call.ts';
 import type { Context } from './context.ts';
+import { dictEntries } from './dict.ts';
 import { display } from './display.ts';
 import { plainError } from './errors.ts';
 import { toJson } from './json.ts';
-import { type HarnFunction, isCallable, type Value } from './value.ts';
+import { Dict, type HarnFunction, isCallable, type Value } from './value.ts';
 
 /** Options of `agent_loop` that are callables (spec/agents.md 3.2), as the loop wants them: JSON in, plain answers out. */
 export const CALLBACK_OPTIONS = [
@@ -47,7 +49,7 @@ export function namedCallbacks(options: Value): NamedCallbacks {
   return found;
 }
 
-export function bindCallbacks(context: Context, named: NamedCallbacks): LoopCallbacks {
+export function bindCallbacks(context: Context, named: NamedCallbacks, permissions: Value): LoopCallbacks {
   const call = (fn: HarnFunction, ...args: Value[]): Promise<Value> => Promise.resolve(callValue(context, 0, fn, ...args));
   const judge = named.verify_completion ?? named.done_judge;
   const rewrite = named.context_callback ?? named.context_filter;
@@ -62,6 +64,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks): LoopCall
     llmCaller: llm && (async (request, next) => readAnswer(await call(llm, requestValue(request), nextModel(next)), request)),
     toolCaller: tool && (async (facts, next) => toolReturn(await call(tool, agentValue(facts), nextTool(next)))),
     escalate: escalation && (async (request) => readEscalation(await call(escalation, agentValue(request)))),
+    permits: bindPredicates(permissions, call),
     resumeBy: named.resume_by,
   };
 }
@@ -120,10 +123,44 @@ function readSummary(value: Value): string {
   return summary === undefined ? '' : display(summary);
 }
 
-function readEscalation(value: Value): 'deny' | 'once' | 'session' {
-  if (value === true) return 'once';
-  const grant = field(value, 'grant');
-  return grant === 'once' || grant === 'session' ? grant : 'deny';
+function readEscalation(value: Value): EscalationAnswer {
+  if (value === true) return { grant: 'once' };
+  const { grant, reason } = optionsJson(value);
+  const why = typeof reason === 'string' ? reason : undefined;
+  return grant === 'once' || grant === 'session' ? { grant, reason: why } : { grant: 'deny', reason: why };
+}
+
+/**
+ * Functions among the entries of `permissions.allow` and `.deny` decide by the arguments of a call. Deny wins; a
+ * tool that has an allowing function is allowed only when that says so.
+ */
+function bindPredicates(permissions: Value, call: (fn: HarnFunction, ...args: Value[]) => Promise<Value>): LoopCallbacks['permits'] {
+  const denies = predicatesOf(field(permissions, 'deny'));
+  const allows = predicatesOf(field(permissions, 'allow'));
+  if (denies.length === 0 && allows.length === 0) return undefined;
+  const says = async (predicates: readonly Predicate[], name: string, args: Value): Promise<boolean | undefined> => {
+    const own = predicates.filter(({ glob }) => matchesGlob(glob, name));
+    for (const { fn } of own) if ((await call(fn, args)) === true) return true;
+    return own.length === 0 ? undefined : false;
+  };
+  return async ({ name, arguments: args }) => {
+    const value = agentValue(args);
+    if ((await says(denies, name, value)) === true) return 'deny';
+    const allowed = await says(allows, name, value);
+    return allowed === undefined ? undefined : allowed ? 'allow' : 'deny';
+  };
+}
+
+interface Predicate {
+  readonly glob: string;
+  readonly fn: HarnFunction;
+}
+
+function predicatesOf(entries: Value): Predicate[] {
+  if (Array.isArray(entries))
+    return entries.flatMap((entry: Value) => (isCallable(entry) ? [{ glob: '*', fn: entry }] : predicatesOf(entry)));
+  if (!(entries instanceof Dict)) return [];
+  return dictEntries(entries).flatMap(([glob, fn]) => (isCallable(fn) ? [{ glob, fn }] : []));
 }
 
 function requestValue({ provider, model, system, messages, tools, options }: ModelRequest): Value {

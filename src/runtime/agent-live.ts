@@ -29,7 +29,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace): 
   const inside = deriveContext(context, { agent: place });
   return {
     tools: bindTools(inside, field(options, 'tools')),
-    callbacks: bindCallbacks(inside, namedCallbacks(options)),
+    callbacks: bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
     inbox: {
       takeHostMessages: () => inbox.hostMessages.splice(0),
       takeFeedback: () => inbox.feedback.splice(0),

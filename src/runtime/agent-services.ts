@@ -3,6 +3,7 @@ import { llmError } from '../agent/llm-errors.ts';
 import type { Feedback } from '../agent/loop-state.ts';
 import { MockProvider } from '../agent/mock-provider.ts';
 import type { ModelRouter, ModelWorld } from '../agent/model-call.ts';
+import { costUsd } from '../agent/pricing.ts';
 import type { ModelAnswer, Provider } from '../agent/provider.ts';
 import { SessionStore } from '../agent/session.ts';
 import type { Run } from './context.ts';
@@ -58,29 +59,37 @@ function createServices(run: Run): AgentServices {
     events: new EventHub(),
     spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
     recorder: undefined,
-    models: createRouter(mock, () => services.recorder),
+    models: createRouter(mock, (answer) => note(services, answer)),
   };
   if (run.onAgentEvent !== undefined) services.events.subscribeAll(run.onAgentEvent);
   return services;
 }
 
-function createRouter(mock: MockProvider, recorder: () => AgentServices['recorder']): ModelRouter {
+function createRouter(mock: MockProvider, onAnswer: (answer: ModelAnswer) => void): ModelRouter {
   return {
     provider: (name) => {
-      if (mock.answersFor(name)) return recorded(mock, recorder());
+      if (mock.answersFor(name)) return observed(mock, onAnswer);
       throw llmError({ category: 'not_found', message: `unknown provider: ${name}`, provider: name, model: '' });
     },
     hasNativeTools: (provider) => provider !== 'mock',
   };
 }
 
-/** Lets a recorder see each whole answer. */
-function recorded(provider: Provider, record: AgentServices['recorder']): Provider {
-  if (record === undefined) return provider;
+/** Every answer of the run passes here, whoever asked. */
+function note(services: AgentServices, answer: ModelAnswer): void {
+  const { spending } = services;
+  spending.costUsd += costUsd(answer.model, answer.usage);
+  spending.inputTokens += answer.usage.input_tokens;
+  spending.outputTokens += answer.usage.output_tokens;
+  spending.calls += 1;
+  services.recorder?.(answer);
+}
+
+function observed(provider: Provider, onAnswer: (answer: ModelAnswer) => void): Provider {
   return {
     async *stream(request, signal) {
       for await (const event of provider.stream(request, signal)) {
-        if (event.type === 'finish') record(event.answer);
+        if (event.type === 'finish') onAnswer(event.answer);
         yield event;
       }
     },

@@ -1,10 +1,8 @@
-import { llmError } from '../agent/llm-errors.ts';
+import { assertWithinBudget, budgetError, projectCall } from '../agent/call-budget.ts';
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
-import type { CallUsage } from '../agent/loop-state.ts';
 import { assistantMessage, decodeMessages, type Message, userMessage } from '../agent/message.ts';
 import { DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
-import { costUsd } from '../agent/pricing.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
 import { resolveModel } from '../agent/resolve-model.ts';
@@ -59,7 +57,7 @@ export async function askOnce(context: Context, call: LlmCall, onEvent?: (event:
   const asked = call.prompt === undefined ? [] : [userMessage(call.prompt)];
   const before = asked.reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
   const request = buildRequest(services, call, options, before);
-  refuseOverBudget(services, options, request);
+  refuseOverBudget(services, request);
   const shaped = await callShaped(
     services,
     request,
@@ -68,7 +66,6 @@ export async function askOnce(context: Context, call: LlmCall, onEvent?: (event:
     context.signal,
     onEvent,
   );
-  spend(services, shaped.usage);
   const answer = withTextCalls(shaped.answer, request);
   const transcript = shaped.faults.length > 0 ? before : appendMessage(before, assistantMessage(answer.text, answer.toolCalls));
   storeHistory(services, history, transcript);
@@ -131,31 +128,15 @@ function policyOf(options: JsonObject) {
   };
 }
 
-/** Ceilings are checked before money is spent: the run's, and that of the call's own options (1.2 `budget`). */
-function refuseOverBudget({ spending }: AgentServices, options: JsonObject, { provider, model, messages }: ModelRequest): void {
-  const refuse = (message: string): never => {
-    throw llmError({ category: 'budget_exceeded', message, provider, model });
-  };
-  if (spending.budgetUsd !== undefined && spending.costUsd >= spending.budgetUsd) refuse(`LLM budget of $${spending.budgetUsd} is spent`);
-  const budget = isJsonObject(options.budget) ? options.budget : {};
-  const characters = messages.reduce((sum, message) => sum + JSON.stringify(message.content).length, 0);
-  const inputTokens = Math.ceil(characters / 4);
-  const outputTokens = typeof options.max_tokens === 'number' ? options.max_tokens : 0;
-  const projected = costUsd(model, { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: 0, cache_write_tokens: 0 });
-  const { max_input_tokens: maxInput, max_output_tokens: maxOutput, max_cost_usd: maxCost, total_budget_usd: total } = budget;
-  if (typeof maxInput === 'number' && inputTokens > maxInput)
-    refuse(`projected input of ${inputTokens} tokens is over max_input_tokens ${maxInput}`);
-  if (typeof maxOutput === 'number' && outputTokens > maxOutput)
-    refuse(`max_tokens ${outputTokens} is over max_output_tokens ${maxOutput}`);
-  if (typeof maxCost === 'number' && projected > maxCost) refuse(`projected cost $${projected} is over max_cost_usd ${maxCost}`);
-  if (typeof total === 'number' && spending.costUsd + projected > total) refuse(`total cost would pass total_budget_usd ${total}`);
-}
-
-export function spend({ spending }: AgentServices, usage: CallUsage): void {
-  spending.costUsd += usage.cost_usd;
-  spending.inputTokens += usage.input_tokens;
-  spending.outputTokens += usage.output_tokens;
-  spending.calls += usage.calls;
+/** The ceiling of the run, then those of the call's own options. */
+function refuseOverBudget({ spending }: AgentServices, request: ModelRequest): void {
+  const { budgetUsd, costUsd } = spending;
+  if (budgetUsd !== undefined && costUsd >= budgetUsd) throw budgetError(request, 'llm_budget', budgetUsd, costUsd);
+  assertWithinBudget(request);
+  const { budget } = request.options;
+  const total = isJsonObject(budget) ? budget.total_budget_usd : undefined;
+  const projected = costUsd + projectCall(request).costUsd;
+  if (typeof total === 'number' && projected > total) throw budgetError(request, 'total_budget_usd', total, projected);
 }
 
 /** Under the text grammar the calls are in the text. */

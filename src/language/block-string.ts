@@ -55,6 +55,7 @@ function leadingBlanks(text: string): number {
 }
 
 function appendText(parts: StringPart[], text: string): void {
+  if (text === '') return;
   const last = parts.at(-1);
   if (typeof last === 'string') parts[parts.length - 1] = last + text;
   else parts.push(text);

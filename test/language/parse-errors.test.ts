@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from '../../src/language/parser.ts';
+import { messagesOf } from './outline.ts';
+
+describe('what does not read is said with its place', () => {
+  const separator = 'separator (`;` or newline)';
+  const rows: readonly (readonly [source: string, message: string])[] = [
+    ['let fs = [len]; let r = fs[0]("a")', `Expected top-level item ${separator}, got ( at 1:30`],
+    ['let c = true; let v = c ? [1] : [2]', `Expected top-level item ${separator}, got : at 1:31`],
+    ['let a = 1;; let b = 2', 'Expected expression, got ; at 1:11'],
+    ['let a = 1 let b = 2', `Expected top-level item ${separator}, got let at 1:11`],
+    ['let v = 1_000', `Expected top-level item ${separator}, got id(_000) at 1:10`],
+    ['fn f() {\n  let a = 1 let b = 2\n}', `Expected statement ${separator}, got let at 2:13`],
+    ['f(1)(2)', `Expected top-level item ${separator}, got ( at 1:5`],
+    ['if a { 1 }; else { 2 }', 'Expected expression, got else at 1:13'],
+    ['try { 1 }; catch { 2 }', 'Expected expression, got catch at 1:12'],
+    ['while (a) && b { 1 }', 'Expected {, got && at 1:11'],
+    ['let x =', 'Unexpected end of file, expected expression'],
+    ['fn f() {', 'Unexpected end of file, expected }'],
+    ['f(1', 'Unexpected end of file, expected expression'],
+    ['let 5 = 1', 'Expected variable name or destructuring pattern, got int(5) at 1:5'],
+    ['let "a" = 1', 'Expected variable name or destructuring pattern, got str(a) at 1:5'],
+    ['f(1.5 :)', 'Expected expression, got : at 1:7'],
+    ['let a = \n\n)', 'Expected expression, got ) at 3:1'],
+    ['x.\n', 'Expected property name, got \\n at 1:3'],
+    ['pub let a = 1', 'Expected fn, tool, skill, eval_pack, struct, enum, pipeline, or import after pub, got let at 1:5'],
+    ['pub interface I { }', 'Expected fn, tool, skill, eval_pack, struct, enum, pipeline, or import after pub, got interface at 1:5'],
+    ['fn f(a = 1, b) { a }', 'Expected Required parameter cannot follow a parameter with a default value, got id(b) at 1:13'],
+    ['fn f(...a, b) { a }', 'Expected Rest parameter must be the last parameter, got id(b) at 1:12'],
+    ['select { }', 'Expected at least one select case, got } at 1:10'],
+    ['select { timeout 1s { 1 } default { 2 } }', 'Expected select cannot have both timeout and default, got id(default) at 1:27'],
+    [
+      'parallel each xs with { speed: 2 } { x -> x }',
+      'Expected known option (only `max_concurrent` is supported in `parallel ... with { ... }`; got `speed`), got id(speed) at 1:25',
+    ],
+    ['parallel each xs { x -> x } as list', 'Expected `stream` after `parallel each ... as`, got id(list) at 1:32'],
+    ['parallel settle xs { x -> x } as stream', '`as stream` is only valid after `parallel each ... { ... }`'],
+    ['let x = <<EOF', 'Heredocs are not part of the language at 1:9'],
+    ['f() = 1', 'Expected assignment target (a variable, property or subscript), got id(f) at 1:1'],
+    ['a?.b = 1', 'Expected assignment target (a variable, property or subscript), got id(a) at 1:1'],
+    ['let {a: {b}} = c', 'Expected variable name, got { at 1:9'],
+    ['"a ${1 +}"', 'Expected expression, got } at 1:9'],
+    ['"a ${1 2}"', 'Expected }, got int(2) at 1:8'],
+    ['let a = "${\'x\'}"', "Unexpected character ''' at 1:12"],
+    ['@a(-"x")\nfn f() { }', 'Expected number, got str(x) at 1:5'],
+    ['fn f() { import "a" }', 'Expected statement (imports stand at the top level of a file), got import at 1:10'],
+  ];
+  test.each(rows)('%j', (source, message) => expect(messagesOf(source)).toEqual([message]));
+});
+
+describe('a keyword is refused where a name is wanted', () => {
+  const rows: readonly (readonly [source: string, message: string])[] = [
+    ['let tool = 1', "Expected variable name or destructuring pattern, got 'tool' (reserved keyword) at 1:5"],
+    ['let {in: q} = {in: 1}', "Expected field name, got 'in' (reserved keyword) at 1:6"],
+    ['let {type: t} = d', "Expected field name, got 'type' (reserved keyword) at 1:6"],
+    ['fn if() { 1 }', "Expected function name, got 'if' (reserved keyword) at 1:4"],
+    ['fn f(match) { 1 }', "Expected parameter name, got 'match' (reserved keyword) at 1:6"],
+    ['for in in xs { 1 }', "Expected loop variable name or destructuring pattern, got 'in' (reserved keyword) at 1:5"],
+    ['struct S { type: int }', "Expected field name, got 'type' (reserved keyword) at 1:12"],
+    ['import { fn } from "a"', "Expected import name, got 'fn' (reserved keyword) at 1:10"],
+    ['pipeline parallel() { 1 }', "Expected pipeline name, got 'parallel' (reserved keyword) at 1:10"],
+  ];
+  test.each(rows)('%j', (source, message) => expect(messagesOf(source)).toEqual([message]));
+});
+
+describe('reading goes on behind a mistake', () => {
+  test('each statement of a block is judged alone', () => {
+    const source = 'fn f() {\n  let a = )\n  let b = 1\n  let c = *\n}\nlet d = ]\nfn g() { 1 }';
+    expect(messagesOf(source)).toEqual([
+      'Expected expression, got ) at 2:11',
+      'Expected expression, got * at 4:11',
+      'Expected expression, got ] at 6:9',
+    ]);
+    const kept = parse({ path: 't', text: source }).program.items;
+    expect(kept.map((item) => (item.kind === 'Function' ? item.name : item.kind))).toEqual(['f', 'g']);
+  });
+
+  test('the brackets that a broken statement opened are passed over with it', () => {
+    expect(messagesOf('foo bar {\n  let x = 1\n  if x { }\n}\nlet y = 2')).toHaveLength(1);
+  });
+
+  test('a missing brace is one mistake', () => {
+    expect(messagesOf('fn f() {\n  if a {\n    for b in c {\n')).toEqual(['Unexpected end of file, expected }']);
+  });
+
+  test('it says which bracket is not closed', () => {
+    expect(parse({ path: 't', text: 'fn f() {\n  g([1, 2]\n' }).diagnostics[0]).toMatchObject({
+      label: 'file ends here',
+      help: 'the `(` at 2:4 is never closed',
+    });
+  });
+
+  test('at most twenty are reported', () => {
+    expect(messagesOf('let = 1\n'.repeat(100))).toHaveLength(20);
+  });
+
+  test('a diagnostic names the file, the stage and the token', () => {
+    expect(parse({ path: 'a.harn', text: 'let a = 1 let b = 2' }).diagnostics).toEqual([
+      {
+        severity: 'error',
+        stage: 'parser',
+        message: 'Expected top-level item separator (`;` or newline), got let at 1:11',
+        path: 'a.harn',
+        span: { start: 10, end: 13, line: 1, column: 11 },
+        label: 'unexpected token',
+      },
+    ]);
+  });
+});
+
+describe('source that nests or chains without end is refused, never a crash', () => {
+  const COUNT = 100_000;
+  const openings = [
+    ...[
+      '(',
+      '[',
+      '{',
+      '{k: ',
+      '-',
+      '!',
+      'try* ',
+      '{ -> ',
+      'if x { ',
+      'f(',
+      'f<',
+      'a ? ',
+      'a ** ',
+      'a[',
+      'match x { a -> { ',
+      'fn() { ',
+      'P {x: ',
+      '@a([',
+    ],
+    ...['let x: list<', 'let x: {a: ', 'let x: fn(', 'let x: fn() -> ', '"${f("', '{ a = '],
+  ];
+  test.each(openings)('%j again and again', (opening) => {
+    expect(messagesOf(opening.repeat(COUNT)).length).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['a long sum', `a${' + a'.repeat(COUNT)}`],
+    ['a long pipe', `a${' |> f'.repeat(COUNT)}`],
+    ['a long path', `a${'.b'.repeat(COUNT)}`],
+    ['a long chain of comparisons', `a${' < a'.repeat(COUNT)}`],
+    ['sums within sums', `${'('.repeat(200)}a${`${' + a'.repeat(200)})`.repeat(200)}`],
+  ])('%s', (_name, source) => {
+    expect(messagesOf(source)[0]).toMatch(/^Expression is too long: more than 500 operators in a row at 1:\d+$/);
+  });
+
+  test('a nesting of a hundred levels is fine', () => {
+    expect(messagesOf(`${'['.repeat(100)}${']'.repeat(100)}`)).toEqual([]);
+    expect(messagesOf(`${'if a { '.repeat(60)}${'}'.repeat(60)}`)).toEqual([]);
+  });
+});

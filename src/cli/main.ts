@@ -10,7 +10,16 @@ import { parseRunArguments, UsageError } from './run-options.ts';
  * @returns the exit code
  */
 export async function main(argv: readonly string[], platform: Platform = createNodePlatform()): Promise<number> {
-  platform.stdio.onBrokenPipe(() => undefined);
+  let isPipeBroken = false;
+  platform.stdio.onBrokenPipe(() => {
+    isPipeBroken = true;
+  });
+  const code = await dispatch(argv, platform);
+  // The reader went away; the run itself went on to its end.
+  return isPipeBroken && code === EXIT.success ? EXIT.brokenPipe : code;
+}
+
+async function dispatch(argv: readonly string[], platform: Platform): Promise<number> {
   try {
     const [command, ...rest] = argv;
     if (command === 'run' && !wantsHelp(rest)) {

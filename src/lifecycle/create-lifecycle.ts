@@ -66,6 +66,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     projectRoot: options.projectRoot,
     scriptDirectory: options.scriptDirectory,
     registry: new WorkerRegistry(),
+    running: new Set(),
+    isStopping: false,
     hooks: new HookRegistry(),
     audit,
     eventLog,

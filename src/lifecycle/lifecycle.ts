@@ -10,6 +10,7 @@ import type { WorkerRegistry } from './registry.ts';
 import type { ResumeOwners } from './resume-by.ts';
 import type { TriggerRegistry } from './trigger-registry.ts';
 import type { Waker } from './waker.ts';
+import type { Worker } from './worker.ts';
 
 /** What the parts of lifecycle share: one per run. Made by `createLifecycle`. */
 export interface Lifecycle {
@@ -26,6 +27,10 @@ export interface Lifecycle {
   /** Directory of the script that runs; undefined for inline code. */
   readonly scriptDirectory: string | undefined;
   readonly registry: WorkerRegistry;
+  /** Workers with an activation under way, root loops before their first park included. */
+  readonly running: Set<Worker>;
+  /** True once a signal has asked everything to park: no result is handed back to the script any more (12.7). */
+  isStopping: boolean;
   readonly hooks: HookRegistry;
   readonly audit: AuditLog;
   readonly eventLog: ObservedEventLog;

@@ -126,6 +126,7 @@ export async function runActivation(
   tenure: Tenure,
   resume: ResumeFacts | undefined,
 ): Promise<LoopEnd> {
+  lifecycle.running.add(worker);
   try {
     const end = await lifecycle.runner.run(new RunningActivation(lifecycle, worker, tenure, resume));
     if (end.kind === 'ended' && !tenure.isOver) await completeWorker(lifecycle, worker, tenure, end.result, end.state);
@@ -133,6 +134,8 @@ export async function runActivation(
   } catch (error) {
     if (!tenure.isOver) await endByError(lifecycle, worker, tenure, error);
     throw error;
+  } finally {
+    lifecycle.running.delete(worker);
   }
 }
 

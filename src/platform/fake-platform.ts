@@ -12,6 +12,7 @@ import type {
   ProcessResult,
   Random,
   Stdio,
+  StopSignal,
   SystemFacts,
 } from './platform.ts';
 
@@ -184,6 +185,7 @@ export class FakeStdio implements Stdio {
 export class FakeProcesses implements Processes {
   readonly pid = 4242;
   readonly startedAt = 0;
+  readonly #signalListeners = new Set<(signal: StopSignal) => void>();
   readonly requests: ProcessRequest[] = [];
   /** Pids that count as alive; this process always does. */
   readonly alive = new Set<number>([4242]);
@@ -191,6 +193,16 @@ export class FakeProcesses implements Processes {
 
   constructor(answer: FakePlatformOptions['process']) {
     this.#answer = answer;
+  }
+
+  onSignal(callback: (signal: StopSignal) => void): () => void {
+    this.#signalListeners.add(callback);
+    return () => void this.#signalListeners.delete(callback);
+  }
+
+  /** Delivers a signal to whoever listens. */
+  signal(name: StopSignal): void {
+    for (const listener of [...this.#signalListeners]) listener(name);
   }
 
   async run(request: ProcessRequest): Promise<ProcessResult> {

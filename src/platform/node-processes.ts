@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Processes, ProcessRequest, ProcessResult } from './platform.ts';
+import type { Processes, ProcessRequest, ProcessResult, StopSignal } from './platform.ts';
 
 /** Child processes through execa, which is loaded at the first one. */
 export class NodeProcesses implements Processes {
@@ -45,6 +45,12 @@ export class NodeProcesses implements Processes {
     } catch {
       return undefined;
     }
+  }
+
+  onSignal(callback: (signal: StopSignal) => void): () => void {
+    const listener = (signal: NodeJS.Signals): void => callback(signal as StopSignal);
+    process.on('SIGINT', listener).on('SIGTERM', listener);
+    return () => void process.off('SIGINT', listener).off('SIGTERM', listener);
   }
 
   isAlive(pid: number): boolean {

@@ -113,6 +113,8 @@ export interface ProcessResult {
   readonly timedOut: boolean;
 }
 
+export type StopSignal = 'SIGINT' | 'SIGTERM';
+
 export interface Processes {
   /** Runs to the end. Rejects only when the program cannot be started (`code` ENOENT, EACCES, …). */
   run(request: ProcessRequest): Promise<ProcessResult>;
@@ -122,6 +124,11 @@ export interface Processes {
   /** Names the boot of this host, so that a pid of an earlier boot is known to be dead; undefined where unknown. */
   bootId(): string | undefined;
   isAlive(pid: number): boolean;
+  /**
+   * Calls back for SIGINT and SIGTERM instead of ending the process. Code that never waits keeps the call from coming.
+   * @returns a function that stops listening
+   */
+  onSignal(callback: (signal: StopSignal) => void): () => void;
   /**
    * Calls back when nothing is pending any more that could wake this process: it would end now. Absent where the host
    * lives on by itself.

@@ -1,13 +1,22 @@
+import { decodeReminderSpec } from '../agent/reminder.ts';
 import { createLoopRunner } from '../agent/runner.ts';
+import { plainEvent } from '../agent/transcript.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { createLifecycle } from '../lifecycle/create-lifecycle.ts';
+import type { HookTape } from '../lifecycle/hooks.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
+import { shownPathOf } from '../lifecycle/persist.ts';
+import { parkForSignal } from '../lifecycle/signal.ts';
+import { summaryOf } from '../lifecycle/summary.ts';
+import type { Worker } from '../lifecycle/worker.ts';
 import { ControlledClock } from '../platform/controlled-clock.ts';
-import type { Clock } from '../platform/platform.ts';
+import type { Clock, StopSignal } from '../platform/platform.ts';
 import { createEventLog } from '../store/event-log.ts';
 import { locateState } from '../store/state-root.ts';
 import { createRebinder } from './agent-rebind.ts';
-import { agentServices } from './agent-services.ts';
+import { type AgentServices, agentServices, inboxOf } from './agent-services.ts';
 import type { Run } from './context.ts';
+import { handleStop, type StoppedLoops } from './stop-signals.ts';
 
 const LIFECYCLE = Symbol('lifecycle');
 
@@ -20,7 +29,7 @@ function createForRun(run: Run): Lifecycle {
   const { platform } = run;
   const services = agentServices(run);
   const locations = locateState(platform.env, run.stateRoot);
-  return createLifecycle({
+  const lifecycle = createLifecycle({
     platform,
     realClock: realClock(platform.clock),
     runner: createLoopRunner(services),
@@ -31,7 +40,41 @@ function createForRun(run: Run): Lifecycle {
     eventLog: createEventLog(platform.files, platform.env, { defaultBackend: 'file', directory: locations.events }),
     emit: (event) => services.events.emit(event),
     warn: (text) => run.output.err(`${text}\n`),
+    hookTape: (sessionId) => tapeOf(services, sessionId),
   });
+  handleStop(run, (signal, graceMs) => stopLoops(lifecycle, signal, graceMs));
+  services.runTurnHook = async (event, payload, sessionId) => {
+    const outcome = await lifecycle.hooks.runChain(event, payload, [], tapeOf(services, sessionId));
+    return { reminders: outcome.reminders.map((spec) => ({ source: 'hook', ...decodeReminderSpec(spec) })) };
+  };
+  return lifecycle;
+}
+
+/** Calls of hooks go to the transcript of the session with the next turn or park (10.3). */
+function tapeOf(services: AgentServices, sessionId: string): HookTape {
+  const { tape } = inboxOf(services, sessionId);
+  return ({ kind, event, reason }) => {
+    tape.push(plainEvent(kind, event, { event, ...(reason === undefined ? {} : { reason }) }));
+  };
+}
+
+async function stopLoops(lifecycle: Lifecycle, signal: StopSignal, graceMs: number): Promise<StoppedLoops> {
+  const { parked, interrupted } = await parkForSignal(lifecycle, signal, graceMs);
+  return {
+    suspensions: rootsFirst(parked).map((worker) => suspensionOf(lifecycle, worker)),
+    interrupted: interrupted.map((worker) => ({ workerId: worker.id, snapshotPath: shownPathOf(lifecycle, worker) })),
+  };
+}
+
+function rootsFirst(workers: readonly Worker[]): Worker[] {
+  const isRoot = (worker: Worker): boolean => worker.record.mode === 'top_level_agent';
+  return [...workers.filter(isRoot), ...workers.filter((worker) => !isRoot(worker))];
+}
+
+/** The Suspension of 5.2: the result of a parked worker. */
+function suspensionOf(lifecycle: Lifecycle, worker: Worker): JsonObject {
+  const { result } = summaryOf(worker, shownPathOf(lifecycle, worker));
+  return isJsonObject(result) ? result : {};
 }
 
 function realClock(clock: Clock): Clock {

@@ -37,11 +37,17 @@ export async function agentLoop(context: Context, [prompt, system, options]: rea
       program: describeProgram(context.run, options),
       seedTranscript: seedTranscript(services, named, options),
     });
+    if (lifecycle.isStopping) await neverAgain();
     if (named !== undefined) storeSession(services, named, end);
     return loopValue(end.result);
   } finally {
     release();
   }
+}
+
+/** A signal stops the run: nothing behind the call runs, not even clean-up (spec/agents.md 12.7). */
+function neverAgain(): Promise<never> {
+  return new Promise(() => undefined);
 }
 
 /** `spec` of 4.7: all that is needed to run the loop again, but for what is bound from the program. */

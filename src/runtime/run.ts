@@ -29,6 +29,8 @@ export interface RunOptions {
   /** Compiles, or finds the program in a cache; by default the program is compiled. */
   readonly compile?: (scriptPath: string, text: string) => CompiledProgram | Promise<CompiledProgram>;
   readonly load?: typeof loadProgram;
+  /** Gets the run before anything happens in it, to watch signals. */
+  readonly onHost?: (run: Run) => void;
   /** Prepares run-wide services (mock models, hooks of the manifest) before anything runs. */
   readonly prepare?: (context: Context) => void | Promise<void>;
 }
@@ -96,6 +98,7 @@ export function findProjectRoot(platform: Platform, directory: string): string |
 export async function runScript(options: RunOptions): Promise<RunOutcome> {
   let program: CompiledProgram | undefined;
   const host = new RunHost({ ...options, scriptPath: options.script.path });
+  options.onHost?.(host);
   const context = rootContext(host);
   // Without this a script whose tasks wait for each other would end quietly, and with success.
   const stopListening = options.platform.processes.onIdle?.(() => host.end(runtimeError(DEADLOCK)));

@@ -11,9 +11,15 @@ import { createWorldAt, outcome, resume } from './world.ts';
 const [directory, snapshot, barrier, effects, then] = process.argv.slice(2) as [string, string, string, string, string];
 const startedAt = Date.now();
 const effect = (): void => appendFileSync(effects, `${process.pid}\n`);
+/** Does its effect and never comes back; the timer keeps the process alive. */
+function hang(): Promise<void> {
+  effect();
+  return new Promise<void>(() => setInterval(() => undefined, 1000));
+}
+
 const resumed =
   then === 'hang'
-    ? { say: 'hanging', during: () => void effect() || new Promise<void>(() => setInterval(() => undefined, 1000)) }
+    ? { say: 'hanging', during: hang }
     : { say: 'after', during: effect, ...(then === 'park' ? { park: { reason: 'again' } } : { end: true }) };
 const world = createWorldAt(directory, { live: turns({ park: { reason: 'first' } }, resumed) });
 

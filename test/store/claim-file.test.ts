@@ -31,6 +31,8 @@ function world(): TestWorld {
     processes: {
       run: platform.processes.run,
       pid: process.pid,
+      startedAt: 0,
+      onSignal: () => () => undefined,
       bootId: () => 'boot-1',
       isAlive: (pid) => pid === process.pid,
     },

@@ -10,6 +10,7 @@ import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import type { RunArguments } from '../run-options.ts';
+import { SignalWatch } from '../signals.ts';
 import { stateRootFor } from '../state-root.ts';
 
 /** `harn run --resume PATH [-- INPUT]`: goes on with a parked loop in this process. @returns the exit code */
@@ -26,16 +27,19 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
   });
   const models = modelFlags(platform, args);
+  const signals = new SignalWatch(platform, host, output);
   try {
     await models.apply(host);
     const { resumeAsOperator } = await import('../../runtime/agent-resume.ts');
-    const summary = await resumeAsOperator(host, {
+    const resumed = resumeAsOperator(host, {
       target,
       input: rest === undefined ? undefined : rest.join(' '),
       continueTranscript: options.noContinueTranscript !== true,
       suspensionId: typeof options.suspension === 'string' ? options.suspension : undefined,
       startedAt: platform.processes.startedAt,
     });
+    const summary = await Promise.race([resumed, signals.ended]);
+    if (typeof summary === 'number') return summary;
     return await showSummary(output, summary);
   } catch (error) {
     if (!(error instanceof HarnError)) throw error;
@@ -44,6 +48,7 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     output.json?.failure({ code: error.code, message: error.message, details: error.data }, EXIT.failure);
     return EXIT.failure;
   } finally {
+    signals.close();
     models.finish();
     await endTasks(host);
   }

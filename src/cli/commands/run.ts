@@ -13,6 +13,7 @@ import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import { type RunArguments, UsageError } from '../run-options.ts';
+import { SignalWatch } from '../signals.ts';
 import { stateRootFor } from '../state-root.ts';
 import { BUILD_ID } from '../version.ts';
 
@@ -25,12 +26,16 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   const cache = BUILD_ID === undefined ? undefined : new CompileCache(platform, BUILD_ID);
   const compile = new Compilation(platform, cache);
   const models = modelFlags(platform, args);
-  const outcome = await runScript({
+  let ended: Promise<number> | undefined;
+  const running = runScript({
     platform,
     script,
     argv: args.rest ?? [],
     output,
     stateRoot: stateRootFor(platform, script.path),
+    onHost: (run) => {
+      ended = new SignalWatch(platform, run, output).ended;
+    },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
     prepare: (context) => models.apply(context.run),
     compile: (path, text) => compile.program(path, text),
@@ -44,8 +49,10 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
       for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, palette));
     },
   });
-  compile.store();
+  const outcome = await Promise.race(ended === undefined ? [running] : [running, ended]);
   models.finish();
+  if (typeof outcome === 'number') return outcome;
+  compile.store();
   return finish(platform, outcome, output, palette, script.text);
 }
 

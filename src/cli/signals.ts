@@ -1,0 +1,75 @@
+import type { JsonObject } from '../base/json.ts';
+import type { Platform, StopSignal } from '../platform/platform.ts';
+import type { Run } from '../runtime/context.ts';
+import { type StoppedLoops, stopSignals } from '../runtime/stop-signals.ts';
+import { EXIT } from './exit-codes.ts';
+import type { RunOutput } from './output.ts';
+import { interruptedHint } from './park-hint.ts';
+
+const DEFAULT_GRACE_MS = 10_000;
+
+/**
+ * SIGINT and SIGTERM during a run (spec/agents.md 12.7): the first asks running loops to park within the grace time, a
+ * second ends the process at once. Listens only while loops exist, or when the JSON stream needs its last line.
+ */
+export class SignalWatch {
+  /** Resolves with the exit code once a signal has ended the run; never otherwise. */
+  readonly ended: Promise<number>;
+  readonly #platform: Platform;
+  readonly #run: Run;
+  readonly #output: RunOutput;
+  #end: (code: number) => void = () => undefined;
+  #stop: (() => void) | undefined;
+  #isStopping = false;
+
+  constructor(platform: Platform, run: Run, output: RunOutput) {
+    this.#platform = platform;
+    this.#run = run;
+    this.#output = output;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    stopSignals(run).onHandler = () => this.#listen();
+    if (output.json !== undefined) this.#listen();
+  }
+
+  close(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  #listen(): void {
+    this.#stop ??= this.#platform.processes.onSignal((signal) => void this.#receive(signal));
+  }
+
+  async #receive(signal: StopSignal): Promise<void> {
+    if (this.#isStopping) return this.#end(exitCodeOf(signal));
+    this.#isStopping = true;
+    const { handler } = stopSignals(this.#run);
+    if (handler === undefined) return this.#finish(signal, { suspensions: [], interrupted: [] });
+    this.#output.err(`harn: ${signal} received, parking at the next turn boundary (again to stop at once)\n`);
+    const stopped = await handler(signal, graceMs(this.#platform));
+    for (const loop of stopped.interrupted) this.#output.err(interruptedHint(loop, signal));
+    this.#finish(signal, stopped);
+  }
+
+  /** The terminal event of the JSON stream, and the exit code. */
+  #finish(signal: StopSignal, { suspensions, interrupted }: StoppedLoops): void {
+    const code = exitCodeOf(signal);
+    const first: JsonObject | undefined = suspensions[0];
+    const details = { signal, worker_ids: interrupted.map(({ workerId }) => workerId) };
+    if (first !== undefined) this.#output.json?.result(first, code);
+    else this.#output.json?.failure({ code: 'signal', message: `stopped by ${signal}`, details }, code);
+    this.#end(code);
+  }
+}
+
+function exitCodeOf(signal: StopSignal): number {
+  return signal === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+}
+
+function graceMs(platform: Platform): number {
+  const text = platform.env.get('HARN_SIGNAL_GRACE_MS');
+  const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(value) && value >= 0 ? value : DEFAULT_GRACE_MS;
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { linesOf } from '../run-text.ts';
+
+/** Expressions in Harn, with the patterns as raw strings where that saves escapes. */
+const RESULTS: readonly (readonly [expression: string, shown: string])[] = [
+  ['regex_match("[0-9]+", "a 1 b 22")', '[1, 22]'],
+  ['regex_match("[0-9]+", "none")', 'nil'],
+  ['regex_match("B", "abab", "i")', '[b, b]'],
+  ['regex_match("^b", "a\\nb", "m")', '[b]'],
+  ['regex_match("a.b", "a\\nb")', 'nil'],
+  ['regex_match("a.b", "a\\nb", "s").count()', '1'],
+  ['regex_match("a\\\\ b", "a b", "x")', '[a b]'],
+  ['regex_match("a b # comment\\n c", "abc", "x")', '[abc]'],
+  ['regex_match("(?i)ab", "AB")', '[AB]'],
+  ['regex_match("[[:digit:]_]+", "a1_2")', '[1_2]'],
+  ['regex_match("\\\\-\\\\_\\\\<", "-_<")', '[-_<]'],
+  ['regex_match("[]a]+", "x]a")', '[]a]'],
+  ['regex_match("\\\\Aa\\\\z", "a")', '[a]'],
+  ['regex_match("x{}", "x{}")', '[x{}]'],
+  ['regex_match("\\\\pL+", "äb1")', '[äb]'],
+  ['regex_match(".", "😀")', '[😀]'],
+  ['regex_match("b", "aB")', 'nil'],
+  ['try { regex_match("(", "a") } catch (e) { starts_with(e, "Invalid regex: ") }', 'true'],
+  ['try { regex_match("a", "a", "q") } catch (e) { e }', "Invalid regex: unknown flag 'q'; use i, m, s or x"],
+  ['regex_replace("a", "b", "aa")', 'bb'],
+  ['regex_replace_all("a", "b", "aa")', 'bb'],
+  ['regex_replace("(a)(b)?", "<$1$2>", "ab a")', '<ab> <a>'],
+  ['regex_replace("(?P<w>a)", "$w-$$-$none", "a")', 'a-$-'],
+  ['regex_captures("(a)(-(b))?", "a")', '[{groups: [a, nil, nil], match: a}]'],
+  ['regex_captures("(?P<k>\\\\w)=(?P<v>\\\\d)", "a=1 b=2").map({ m -> m.k + m.v })', '[a1, b2]'],
+  ['regex_captures("x", "y")', '[]'],
+  ['regex_split("a, b,c", ", ?")', '[a, b, c]'],
+  ['regex_split("a1b", "(\\\\d)")', '[a, b]'],
+  ['format("{} and {}", 1, "x")', '1 and x'],
+  ['format("{} and {}", 1)', '1 and {}'],
+  ['format("{a} {b}", {a: nil})', 'nil {b}'],
+  ['format("{}", {a: 1})', '{a: 1}'],
+  ['format("plain", 1)', 'plain'],
+  ['snake_to_camel("test_file_patterns")', 'testFilePatterns'],
+  ['snake_to_pascal("test_file")', 'TestFile'],
+  ['snake_to_kebab("test_file")', 'test-file'],
+  ['kebab_to_camel("a-bc")', 'aBc'],
+  ['kebab_to_snake("a-bc")', 'a_bc'],
+  ['camel_to_snake("HTTPServer")', 'http_server'],
+  ['camel_to_snake("v2Beta")', 'v2_beta'],
+  ['camel_to_kebab("fooBarBaz")', 'foo-bar-baz'],
+  ['camel_to_pascal("fooBar")', 'FooBar'],
+  ['pascal_to_snake("FooBar")', 'foo_bar'],
+  ['pascal_to_camel("FooBar")', 'fooBar'],
+  ['camel_to_snake("") + "."', '.'],
+  ['title_case("hello  wORLD")', 'Hello  World'],
+  ['uppercase_first("éa")', 'Éa'],
+  ['lowercase_first("Ab")', 'ab'],
+];
+
+test.each(RESULTS)('%s is %s', async (expression, shown) => {
+  expect(await linesOf(`println(${expression})`)).toEqual([shown]);
+});

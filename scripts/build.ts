@@ -12,7 +12,8 @@ import { build } from 'esbuild';
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 const BUNDLE = 'harn.cjs';
-const CODE_CACHE = 'harn.cache';
+/** As bin/harn.js looks for it. */
+const CODE_CACHE = `harn-${process.version}-${process.arch}.cache`;
 
 /** Both files are made and tried aside, so that `dist` never holds a bundle that does not run. */
 async function main(argv: readonly string[]): Promise<void> {
@@ -22,6 +23,7 @@ async function main(argv: readonly string[]): Promise<void> {
   try {
     writeFileSync(join(aside, BUNDLE), await bundle());
     writeFileSync(join(aside, CODE_CACHE), codeCacheOf(join(aside, BUNDLE)));
+    for (const name of readdirSync(DIST).filter((name) => name.endsWith('.cache'))) rmSync(join(DIST, name));
     for (const name of [BUNDLE, CODE_CACHE]) renameSync(join(aside, name), join(DIST, name));
   } finally {
     rmSync(aside, { recursive: true, force: true });

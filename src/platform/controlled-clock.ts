@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant } from '../base/instant.ts';
 import type { Clock } from './platform.ts';
 
@@ -176,4 +175,9 @@ function comesBefore(a: PendingTimer, b: PendingTimer): boolean {
   if (a.dueMs !== b.dueMs) return a.dueMs < b.dueMs;
   if ((a.kind === 'advance') !== (b.kind === 'advance')) return b.kind === 'advance';
   return a.sequence < b.sequence;
+}
+
+/** One turn of the event loop. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

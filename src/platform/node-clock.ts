@@ -10,7 +10,8 @@ export class NodeClock implements Clock {
   }
 
   monotonicMs(): number {
-    return performance.now();
+    // Not performance.now(), whose module is loaded at the first use and takes longer than a small script.
+    return Number(process.hrtime.bigint()) / 1e6;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -29,7 +30,7 @@ export class NodeClock implements Clock {
   }
 
   timer(ms: number, callback: () => void, hold: 'ref' | 'unref' = 'ref'): () => void {
-    const dueMs = performance.now() + ms;
+    const dueMs = this.monotonicMs() + ms;
     let timeout: NodeJS.Timeout;
     const arm = (leftMs: number): void => {
       timeout = setTimeout(fire, Math.min(Math.ceil(leftMs), LONGEST_TIMER_MS));
@@ -37,7 +38,7 @@ export class NodeClock implements Clock {
     };
     // Node drops fractions and may be early by a part of a millisecond; a timer that calls back early breaks deadlines.
     const fire = (): void => {
-      const leftMs = dueMs - performance.now();
+      const leftMs = dueMs - this.monotonicMs();
       if (leftMs > 0) arm(leftMs);
       else callback();
     };

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import type { FileHandle, FileStat, Files } from './platform.ts';
 
@@ -108,7 +107,7 @@ export class NodeFiles implements Files {
   }
 
   tempDirectory(): string {
-    return tmpdir();
+    return process.getBuiltinModule('node:os').tmpdir();
   }
 }
 

@@ -28,7 +28,9 @@ export class NodeProcesses implements Processes {
     };
   }
 
-  readonly startedAt = Math.trunc(performance.timeOrigin);
+  get startedAt(): number {
+    return Math.trunc(Date.now() - process.uptime() * 1000);
+  }
 
   get pid(): number {
     return process.pid;

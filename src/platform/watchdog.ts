@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 
 /**
  * Raises a flag in shared memory after a real time, from a thread of its own, so that code that never waits can
@@ -34,6 +34,7 @@ export class Watchdog {
   arm(ms: number): void {
     this.#setDue(sharedNow() + ms);
     if (this.#thread !== undefined) return;
+    const { Worker } = process.getBuiltinModule('node:worker_threads');
     this.#thread = new Worker(THREAD_SOURCE, { eval: true, workerData: this.#memory });
     this.#thread.unref();
   }

@@ -4,7 +4,7 @@ import { NodeClock } from '../../src/platform/node-clock.ts';
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime', 'Date'] });
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
-import type { AddedMessage, Feedback } from './loop-state.ts';
+import type { Feedback } from './loop-state.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
+import type { ReminderSpec } from './reminder.ts';
 import type { Tool, ToolReturn } from './tool.ts';
-import type { Transcript } from './transcript.ts';
+import type { NewEvent, Transcript } from './transcript.ts';
 
 /**
  * The part of a loop that cannot be saved: handlers and callbacks. The runtime adapter makes it from the options
@@ -25,6 +26,8 @@ export interface LoopInbox {
   takeHostMessages(): readonly string[];
   /** Takes feedback that arrived since the last call. */
   takeFeedback(): readonly Feedback[];
+  /** Takes what the tape noted of hooks since the last call (10.3). */
+  takeTape(): readonly NewEvent[];
 }
 
 export interface LoopCallbacks {
@@ -46,7 +49,7 @@ export interface LoopCallbacks {
   readonly escalate?: ((request: JsonObject) => Promise<EscalationAnswer>) | undefined;
   readonly permits?: ((call: ToolCallFacts) => Promise<'allow' | 'deny' | undefined>) | undefined;
   /** Runs session hooks of an event (10.1); their reminders and feedback come back. */
-  readonly hook?: ((event: string, payload: JsonObject) => Promise<HookAnswer>) | undefined;
+  readonly hook?: ((event: TurnHook, payload: JsonObject) => Promise<HookAnswer>) | undefined;
   /** Default resume owner of parks that name none. Opaque here. */
   readonly resumeBy?: unknown;
 }
@@ -56,6 +59,8 @@ export type ToolCallFacts = {
   readonly name: string;
   readonly arguments: JsonObject;
 };
+
+export type TurnHook = 'pre_agent_turn' | 'post_agent_turn' | 'post_turn';
 
 /** `llm_caller` turned a fault into an end of the loop. */
 export interface LlmCallerFault {
@@ -79,15 +84,14 @@ export type LoopControlAnswer = {
 
 export type EscalationAnswer = { readonly grant: 'deny' | 'once' | 'session'; readonly reason?: string | undefined };
 
+/** Reminders that hooks of a turn returned; refusing a turn is not theirs to do. */
 export interface HookAnswer {
-  readonly block?: string | undefined;
-  readonly messages?: readonly AddedMessage[] | undefined;
-  readonly reminders?: readonly JsonObject[] | undefined;
+  readonly reminders: readonly ReminderSpec[];
 }
 
 /** A loop without tools, callbacks and visitors. */
 export const NOTHING_LIVE: LoopLive = {
   tools: [],
   callbacks: {},
-  inbox: { takeHostMessages: () => [], takeFeedback: () => [] },
+  inbox: { takeHostMessages: () => [], takeFeedback: () => [], takeTape: () => [] },
 };

@@ -9,7 +9,7 @@ import {
   withNames,
 } from './loop-state.ts';
 import { type Message, toolMessage, userMessage } from './message.ts';
-import { expireReminders } from './reminder.ts';
+import { expireReminders, injectReminder, type ReminderSpec } from './reminder.ts';
 import { renderFeedback, renderTextResult } from './text-tools.ts';
 import { appendEvent, appendMessage, type NewEvent, type Transcript } from './transcript.ts';
 
@@ -22,8 +22,8 @@ import { appendEvent, appendMessage, type NewEvent, type Transcript } from './tr
  * not its arguments, drained feedback is counted and not repeated, events are rebuilt from their messages.
  */
 export type LoopRecord =
-  /** Messages added before the model call: so many of the queued feedback, then new ones. */
-  | { readonly t: 'in'; readonly drained?: number; readonly added?: readonly AddedMessage[] }
+  /** What is added before the model call: so many of the queued feedback, then new messages, and reminders of hooks. */
+  | { readonly t: 'in'; readonly drained?: number; readonly added?: readonly AddedMessage[]; readonly reminders?: readonly ReminderSpec[] }
   /** The assistant message of a turn whose calls are about to start. */
   | {
       readonly t: 'answer';
@@ -109,10 +109,11 @@ export function applyRecord(progress: LoopProgress, record: LoopRecord): LoopPro
   }
 }
 
-function applyIn(progress: LoopProgress, { drained = 0, added = [] }: Extract<LoopRecord, { t: 'in' }>): LoopProgress {
+function applyIn(progress: LoopProgress, { drained = 0, added = [], reminders = [] }: Extract<LoopRecord, { t: 'in' }>): LoopProgress {
   const { counters } = progress;
   const queued = counters.pending_feedback.slice(0, drained).map(feedbackMessage);
-  const transcript = [...queued, ...added].reduce(addMessage, progress.transcript);
+  const withMessages = [...queued, ...added].reduce(addMessage, progress.transcript);
+  const transcript = reminders.reduce((sofar, spec) => injectReminder(sofar, spec).transcript, withMessages);
   return { ...progress, transcript, counters: { ...counters, pending_feedback: counters.pending_feedback.slice(drained) } };
 }
 

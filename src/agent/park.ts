@@ -7,6 +7,7 @@ import { buildParkedResult } from './loop-result.ts';
 import { writeLoopState } from './loop-state.ts';
 import { injectReminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, parkAudit } from './self-park.ts';
+import { appendEvent } from './transcript.ts';
 
 /** How a loop hands itself over to be parked (spec/agents.md 5.3, 7.2), whoever asked for it. */
 
@@ -69,14 +70,15 @@ function tellModel(loop: Loop, content: string): void {
 /** Hands the state over to be saved. The reminder tells whoever looks at the parked transcript why it ends here. */
 export async function commitPark(loop: Loop, request: ParkRequest, progress: LoopProgress): Promise<LoopEnd> {
   const { activation, options } = loop;
+  const taped = loop.live.inbox.takeTape().reduce(appendEvent, progress.transcript);
   const marked = options.reminders.enabled
-    ? injectReminder(progress.transcript, {
+    ? injectReminder(taped, {
         body: `Worker suspended before the next turn: ${request.reason === '' ? 'unspecified' : request.reason}`,
         dedupe_key: suspendedKey(activation.workerId),
         ttl_turns: 1,
         source: 'stdlib_provider',
       }).transcript
-    : progress.transcript;
+    : taped;
   const state = writeLoopState({ transcript: { ...marked, state: 'paused' }, counters: progress.counters });
   const completed = progress.counters.iterations_completed;
   const owned = request.resumeBy === undefined ? { ...request, resumeBy: loop.live.callbacks.resumeBy } : request;

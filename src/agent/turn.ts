@@ -5,7 +5,7 @@ import { assertWithinBudget, projectCall } from './call-budget.ts';
 import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
-import type { LoopControlAnswer, PostTurnAnswer } from './loop-live.ts';
+import type { LoopControlAnswer, PostTurnAnswer, TurnHook } from './loop-live.ts';
 import { applyRecord, feedbackMessage, type TurnRecord } from './loop-record.ts';
 import { buildRequest, rewrittenMessages } from './loop-request.ts';
 import type { EndFacts } from './loop-result.ts';
@@ -39,7 +39,7 @@ export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   const startedMs = loop.world.clock.monotonicMs();
   receiveHostMessages(loop);
   await compactWhenLarge(loop);
-  await runHook(loop, 'pre_agent_turn');
+  await runHook(loop, 'pre_agent_turn', { session_id: loop.activation.sessionId, iteration: loop.progress.counters.iterations_completed });
   openTurn(loop);
   injectFeedback(loop);
   const reminders = pendingReminders(loop.progress.transcript);
@@ -117,11 +117,10 @@ async function compactWhenLarge(loop: Loop): Promise<void> {
   emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
 }
 
-/** Messages that a hook returned go in before the call, like any other. */
-async function runHook(loop: Loop, event: string): Promise<void> {
-  const payload = { session_id: loop.activation.sessionId, iteration: loop.progress.counters.iterations_completed };
+/** Reminders that a hook returned are pending from then on. */
+async function runHook(loop: Loop, event: TurnHook, payload: JsonObject): Promise<void> {
   const answer = await loop.live.callbacks.hook?.(event, payload);
-  if (answer?.messages !== undefined && answer.messages.length > 0) recordStep(loop, { t: 'in', added: answer.messages });
+  if (answer !== undefined && answer.reminders.length > 0) recordStep(loop, { t: 'in', reminders: answer.reminders });
 }
 
 function openTurn(loop: Loop): void {
@@ -336,8 +335,8 @@ async function askControl(loop: Loop, info: JsonObject): Promise<LoopControlAnsw
 }
 
 async function runPostHooks(loop: Loop, info: JsonObject): Promise<void> {
-  await loop.live.callbacks.hook?.('post_agent_turn', info);
-  await loop.live.callbacks.hook?.('post_turn', info);
+  await runHook(loop, 'post_agent_turn', info);
+  await runHook(loop, 'post_turn', info);
 }
 
 function judge(loop: Loop, turn: Turn, dispatched: Dispatched, postTurn: PostTurnAnswer, control: LoopControlAnswer): Judgement {
@@ -369,7 +368,7 @@ async function withVerification(loop: Loop, judged: Judgement, info: JsonObject)
 function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judgement, postTurn: PostTurnAnswer): void {
   const record = turnRecord(loop, turn, {
     feedback: judged.feedback,
-    events: [...fallbackEvents(turn), ...dispatched.events],
+    events: [...loop.live.inbox.takeTape(), ...fallbackEvents(turn), ...dispatched.events],
     consecutiveTextOnly: judged.consecutiveTextOnly,
   });
   const { counters } = loop.progress;

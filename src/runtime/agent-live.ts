@@ -29,10 +29,14 @@ export function createLive(context: Context, options: Value, place: LoopPlace): 
   const inside = deriveContext(context, { agent: place });
   return {
     tools: bindTools(inside, field(options, 'tools')),
-    callbacks: bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
+    callbacks: {
+      ...bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
+      hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },
+    },
     inbox: {
       takeHostMessages: () => inbox.hostMessages.splice(0),
       takeFeedback: () => inbox.feedback.splice(0),
+      takeTape: () => inbox.tape.splice(0),
     },
     attach: (read) => services.sessions.attach(place.sessionId, read),
     signal: context.signal,

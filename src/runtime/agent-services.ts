@@ -1,11 +1,14 @@
 import { EventHub } from '../agent/events.ts';
 import { llmError } from '../agent/llm-errors.ts';
+import type { HookAnswer, TurnHook } from '../agent/loop-live.ts';
 import type { Feedback } from '../agent/loop-state.ts';
 import { MockProvider } from '../agent/mock-provider.ts';
 import type { ModelRouter, ModelWorld } from '../agent/model-call.ts';
 import { costUsd } from '../agent/pricing.ts';
 import type { ModelAnswer, Provider } from '../agent/provider.ts';
 import { SessionStore } from '../agent/session.ts';
+import type { NewEvent } from '../agent/transcript.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { Run } from './context.ts';
 
 /** What the agent half remembers for a run: the scripted model, sessions, listeners, and what was spent. */
@@ -21,12 +24,16 @@ export interface AgentServices extends ModelWorld {
   readonly sessionsInUse: Map<string, number>;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
+  /** Runs the session hooks around a turn; set by the lifecycle of the run. */
+  runTurnHook: ((event: TurnHook, payload: JsonObject, sessionId: string) => Promise<HookAnswer>) | undefined;
 }
 
 /** Messages of hosts and feedback of background work, for whichever loop runs the session next. */
 export interface SessionInbox {
   readonly hostMessages: string[];
   readonly feedback: Feedback[];
+  /** Calls of hooks, for the transcript. */
+  readonly tape: NewEvent[];
 }
 
 /** Totals of a run, and its ceiling in dollars. */
@@ -59,6 +66,7 @@ function createServices(run: Run): AgentServices {
     events: new EventHub(),
     spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
     recorder: undefined,
+    runTurnHook: undefined,
     models: createRouter(mock, (answer) => note(services, answer)),
   };
   if (run.onAgentEvent !== undefined) services.events.subscribeAll(run.onAgentEvent);
@@ -99,7 +107,7 @@ function observed(provider: Provider, onAnswer: (answer: ModelAnswer) => void): 
 export function inboxOf({ inboxes }: AgentServices, sessionId: string): SessionInbox {
   const known = inboxes.get(sessionId);
   if (known !== undefined) return known;
-  const inbox = { hostMessages: [], feedback: [] };
+  const inbox = { hostMessages: [], feedback: [], tape: [] };
   inboxes.set(sessionId, inbox);
   return inbox;
 }

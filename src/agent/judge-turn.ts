@@ -25,6 +25,8 @@ export interface Judgement {
   readonly lateEnd: RecordedEnd | undefined;
   readonly feedback: readonly Feedback[];
   readonly consecutiveTextOnly: number;
+  /** Nothing is left to do until something wakes the daemon. */
+  readonly isIdle?: boolean | undefined;
 }
 
 const NUDGE_WITH_TOOLS = 'Continue — use a tool call to make progress.';
@@ -71,10 +73,10 @@ function afterText(facts: TurnFacts, options: LoopOptions): Judgement {
   if (facts.errors.length > 0) return goOn(grammarFeedback(facts));
   const broken = brokenTurnPolicy(facts, options);
   if (broken !== undefined && consecutiveTextOnly <= options.maxNudges) return goOn([{ kind: 'turn_policy', content: broken }]);
-  if (!options.loopUntilDone && !options.daemon) return finish('natural');
+  if (!options.loopUntilDone && options.daemon === undefined) return finish('natural');
   const isNativeLoop = facts.format === 'native' && facts.hasTools;
-  if (!options.daemon && isNativeLoop && options.doneSentinel === undefined) return finish('natural');
-  if (options.daemon) return goOn(grammarFeedback(facts));
+  if (options.daemon === undefined && isNativeLoop && options.doneSentinel === undefined) return finish('natural');
+  if (options.daemon !== undefined) return { ...goOn(grammarFeedback(facts)), isIdle: true };
   if (consecutiveTextOnly > options.maxNudges) return { ...goOn([]), lateEnd: { status: 'stuck', stop_reason: 'max_nudges' } };
   const nudge = options.nudge ?? (facts.hasTools ? NUDGE_WITH_TOOLS : NUDGE_WITHOUT_TOOLS);
   return goOn([...grammarFeedback(facts), { kind: 'nudge', content: nudge }]);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation } from '../lifecycle/activation.ts';
+import type { Files } from '../platform/platform.ts';
 import type { LoopLive } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { applyRecord, type LoopProgress, type LoopRecord } from './loop-record.ts';
@@ -9,6 +10,8 @@ import type { Dispatcher } from './tool-dispatch.ts';
 
 export interface LoopWorld extends ModelWorld {
   readonly env: (name: string) => string | undefined;
+  /** For the paths that a daemon watches. */
+  readonly files: Pick<Files, 'stat'>;
 }
 
 /** One activation while it runs. */

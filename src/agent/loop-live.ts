@@ -22,6 +22,8 @@ export interface LoopLive {
 }
 
 export interface LoopInbox {
+  /** True when one of the next two would give something. */
+  hasWaiting(): boolean;
   /** Takes messages to be put into the transcript before the next model call. */
   takeHostMessages(): readonly string[];
   /** Takes feedback that arrived since the last call. */
@@ -60,7 +62,7 @@ export type ToolCallFacts = {
   readonly arguments: JsonObject;
 };
 
-export type TurnHook = 'pre_agent_turn' | 'post_agent_turn' | 'post_turn';
+export type TurnHook = 'pre_agent_turn' | 'post_agent_turn' | 'post_turn' | 'session_idle';
 
 /** `llm_caller` turned a fault into an end of the loop. */
 export interface LlmCallerFault {
@@ -93,5 +95,5 @@ export interface HookAnswer {
 export const NOTHING_LIVE: LoopLive = {
   tools: [],
   callbacks: {},
-  inbox: { takeHostMessages: () => [], takeFeedback: () => [], takeTape: () => [] },
+  inbox: { hasWaiting: () => false, takeHostMessages: () => [], takeFeedback: () => [], takeTape: () => [] },
 };

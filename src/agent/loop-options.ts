@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
+import type { DaemonOptions } from './daemon.ts';
 import { DEFAULT_SENTINEL } from './text-tools.ts';
 
 /** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
@@ -15,7 +16,7 @@ export interface LoopOptions {
   readonly toolBackoffMs: number;
   readonly toolCallTimeoutMs: number | undefined;
   readonly loopUntilDone: boolean;
-  readonly daemon: boolean;
+  readonly daemon: DaemonOptions | undefined;
   /** What was given; the effective one depends on the tool format (3.5). */
   readonly doneSentinel: string | undefined;
   readonly nudge: string | undefined;
@@ -73,6 +74,12 @@ const optionsSchema = z.looseObject({
   loop_until_done: z.nullish(z.boolean()),
   persistent: z.nullish(z.boolean()),
   daemon: z.nullish(z.boolean()),
+  wake_interval_ms: count,
+  watch_paths: names,
+  resume_event_topic: z.nullish(z.string()),
+  daemon_event_topic: z.nullish(z.string()),
+  idle_watchdog_attempts: count,
+  event_queue_capacity: count,
   done_sentinel: z.nullish(z.string()),
   nudge: z.nullish(z.string()),
   tool_format: z.nullish(z.enum(['native', 'text'])),
@@ -136,7 +143,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     toolBackoffMs: options.tool_backoff_ms ?? 1000,
     toolCallTimeoutMs: options.tool_call_timeout ?? undefined,
     loopUntilDone: options.loop_until_done ?? options.persistent ?? false,
-    daemon: options.daemon ?? false,
+    daemon: options.daemon === true ? daemonOptions(options) : undefined,
     doneSentinel: options.done_sentinel ?? undefined,
     nudge: options.nudge ?? undefined,
     toolFormat: options.tool_format ?? undefined,
@@ -161,6 +168,16 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     approvalPolicy: objectOption(given.approval_policy),
     model: given,
     timeoutMs: options.timeout === undefined || options.timeout === null ? undefined : options.timeout * 1000,
+  };
+}
+
+function daemonOptions(options: Given): DaemonOptions {
+  return {
+    wakeIntervalMs: options.wake_interval_ms ?? undefined,
+    watchPaths: options.watch_paths ?? [],
+    eventTopic: options.resume_event_topic ?? options.daemon_event_topic ?? undefined,
+    watchdogAttempts: options.idle_watchdog_attempts ?? undefined,
+    queueCapacity: options.event_queue_capacity ?? 1024,
   };
 }
 

@@ -1,6 +1,8 @@
+import { assertNever } from '../base/assert-never.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd } from '../lifecycle/activation.ts';
 import { RESUME_CONTINUITY } from './apply-resume.ts';
+import { type DaemonOptions, idleDaemon } from './daemon.ts';
 import { unknownOutcome } from './fold-journal.ts';
 import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context.ts';
 import { RepeatGuard } from './loop-guard.ts';
@@ -136,8 +138,25 @@ async function endAtBoundary(loop: Loop, turn: TurnOutcome): Promise<LoopEnd | u
   const asked = activation.atBoundary(turn.boundary);
   const parked = asked !== undefined ? await park(loop, asked) : turn.park !== undefined ? await parkByItself(loop, turn.park) : undefined;
   if (parked !== undefined) return parked;
-  const end = spentBudget(loop) ?? turn.lateEnd ?? spentIterations(loop);
-  return end === undefined ? undefined : endLoop(loop, end);
+  const end = spentBudget(loop) ?? turn.lateEnd ?? (turn.isIdle === true ? undefined : spentIterations(loop));
+  if (end !== undefined) return endLoop(loop, end);
+  return turn.isIdle === true && loop.options.daemon !== undefined ? idle(loop, loop.options.daemon) : undefined;
+}
+
+async function idle(loop: Loop, daemon: DaemonOptions): Promise<LoopEnd | undefined> {
+  const outcome = await idleDaemon(loop, daemon);
+  switch (outcome.kind) {
+    case 'parked':
+      return outcome.end;
+    case 'ended':
+      return endLoop(loop, outcome.end);
+    case 'woken': {
+      const end = spentIterations(loop);
+      return end === undefined ? undefined : endLoop(loop, end);
+    }
+    default:
+      return assertNever(outcome);
+  }
 }
 
 function spentBudget({ options, progress: { counters } }: Loop): EndFacts | undefined {
@@ -164,6 +183,7 @@ function endLoop(loop: Loop, end: EndFacts): LoopEnd {
     format: frame.format,
     sentinel: options.loopUntilDone || options.doneSentinel !== undefined ? effectiveSentinel(options, frame.format) : undefined,
     data: loop.data ?? lastData(loop),
+    daemonState: options.daemon === undefined ? undefined : end.status,
   });
   return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };
 }

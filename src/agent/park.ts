@@ -1,4 +1,5 @@
 import { errorText, hasCode } from '../base/harn-error.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
 import { suspendedKey } from './apply-resume.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
@@ -68,7 +69,7 @@ function tellModel(loop: Loop, content: string): void {
 }
 
 /** Hands the state over to be saved. The reminder tells whoever looks at the parked transcript why it ends here. */
-export async function commitPark(loop: Loop, request: ParkRequest, progress: LoopProgress): Promise<LoopEnd> {
+export async function commitPark(loop: Loop, request: ParkRequest, progress: LoopProgress, daemon?: JsonObject): Promise<LoopEnd> {
   const { activation, options } = loop;
   const taped = loop.live.inbox.takeTape().reduce(appendEvent, progress.transcript);
   const marked = options.reminders.enabled
@@ -85,6 +86,7 @@ export async function commitPark(loop: Loop, request: ParkRequest, progress: Loo
   const suspension = await activation.park(owned, state, {
     iterationsCompleted: completed,
     turn: completed === 0 ? undefined : completed - 1,
+    daemon,
   });
   return { kind: 'parked', suspension, result: buildParkedResult(suspension, activation.sessionId) };
 }

@@ -30,6 +30,8 @@ export interface TurnOutcome {
   readonly lateEnd?: EndFacts | undefined;
   /** A handler or callback asked to park (7.2). */
   readonly park?: ParkRequest | undefined;
+  /** The daemon has nothing to do (11.2). */
+  readonly isIdle?: boolean | undefined;
   /** The turn parked itself (7.3). */
   readonly parked?: LoopEnd | undefined;
 }
@@ -307,6 +309,7 @@ async function workTurn(loop: Loop, turn: Turn): Promise<TurnOutcome> {
     end: judged.end,
     lateEnd: judged.lateEnd,
     park: postTurn.park ?? dispatched.park,
+    isIdle: judged.isIdle,
   };
 }
 

@@ -34,6 +34,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace): 
       hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },
     },
     inbox: {
+      hasWaiting: () => inbox.hostMessages.length + inbox.feedback.length > 0,
       takeHostMessages: () => inbox.hostMessages.splice(0),
       takeFeedback: () => inbox.feedback.splice(0),
       takeTape: () => inbox.tape.splice(0),

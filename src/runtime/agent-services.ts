@@ -9,6 +9,7 @@ import type { ModelAnswer, Provider } from '../agent/provider.ts';
 import { SessionStore } from '../agent/session.ts';
 import type { NewEvent } from '../agent/transcript.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { Files } from '../platform/platform.ts';
 import type { Run } from './context.ts';
 
 /** What the agent half remembers for a run: the scripted model, sessions, listeners, and what was spent. */
@@ -20,6 +21,7 @@ export interface AgentServices extends ModelWorld {
   /** What waits for the next turn of a session's loop. */
   readonly inboxes: Map<string, SessionInbox>;
   readonly env: (name: string) => string | undefined;
+  readonly files: Files;
   /** Sessions of workers that run or are parked; such a session is never evicted. */
   readonly sessionsInUse: Map<string, number>;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
@@ -52,13 +54,14 @@ export function agentServices(run: Run): AgentServices {
 }
 
 function createServices(run: Run): AgentServices {
-  const { clock, random, env } = run.platform;
+  const { clock, random, env, files } = run.platform;
   const mock = new MockProvider();
   const sessionsInUse = new Map<string, number>();
   const services: AgentServices = {
     clock,
     random,
     env: (name) => env.get(name),
+    files,
     mock,
     sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => (sessionsInUse.get(id) ?? 0) > 0 }),
     sessionsInUse,

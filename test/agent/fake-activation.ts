@@ -65,6 +65,7 @@ export function fakeWorld(mock: MockProvider, clock = frozenClock()): LoopWorld 
     random: { id: (prefix) => prefix, uuidV4: () => 'v4', uuidV7: () => 'v7', float: () => 0, bytes: (count) => new Uint8Array(count) },
     models: { provider: () => mock, hasNativeTools: (provider) => provider !== 'mock' },
     env: () => undefined,
+    files: { stat: () => undefined },
   };
 }
 

@@ -353,6 +353,7 @@ describe('feedback (3.5, 3.6)', () => {
           takeHostMessages: () => host.splice(0),
           takeFeedback: () => (host.length === 0 ? [{ kind: 'tool_result', content: 'built' }] : []),
           takeTape: () => [],
+          hasWaiting: () => false,
         },
       },
     });

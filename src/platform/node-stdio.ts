@@ -1,8 +1,9 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import type { Stdio } from './platform.ts';
 
 const STDOUT = 1;
 const STDERR = 2;
+const DESCRIPTORS = { stdin: 0, stdout: STDOUT, stderr: STDERR };
 
 /**
  * Standard streams, written synchronously, so that nothing is lost when the process ends and the order of the two
@@ -49,8 +50,10 @@ export class NodeStdio implements Stdio {
     return Buffer.concat(chunks).toString('utf8');
   }
 
+  /** Looks at the file first: Node's stream objects take longer to make than a small script runs, and a pipe needs none. */
   isTty(stream: 'stdin' | 'stdout' | 'stderr'): boolean {
-    return process[stream].isTTY === true;
+    const descriptor = DESCRIPTORS[stream];
+    return isCharacterDevice(descriptor) && process.getBuiltinModule('node:tty').isatty(descriptor);
   }
 
   columns(): number {
@@ -84,3 +87,12 @@ export class NodeStdio implements Stdio {
 
 /** Somebody to wait for: never notified, so that a wait lasts its timeout. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+/** False also for a stream that was closed before the process began. */
+function isCharacterDevice(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice();
+  } catch {
+    return false;
+  }
+}

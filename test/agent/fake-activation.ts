@@ -49,6 +49,8 @@ export interface Setup {
   readonly state?: LoopState;
   readonly resume?: ResumeFacts;
   readonly clock?: ControlledClock;
+  /** Modification times of files, by path. */
+  readonly files?: () => Readonly<Record<string, number>>;
 }
 
 /** A clock that stands still until a test moves it; sleeping moves it. */
@@ -93,7 +95,10 @@ export function tool(name: string, handler: (args: JsonObject) => Json, change: 
 /** Runs one activation against a worker that exists in memory only. */
 export async function runActivation(setup: Setup): Promise<Run> {
   const mock = setup.mock ?? script();
-  const runner = createLoopRunner(fakeWorld(mock, setup.clock));
+  const runner = createLoopRunner({
+    ...fakeWorld(mock, setup.clock),
+    ...(setup.files === undefined ? {} : { files: fakeFiles(setup.files) }),
+  });
   const config: JsonObject = {
     task: setup.prompt ?? 'Do it',
     session_id: SESSION_ID,
@@ -144,6 +149,16 @@ export async function runActivation(setup: Setup): Promise<Run> {
   };
   const end = await runner.run(activation);
   return { end, records, events, parkedState, boundaries };
+}
+
+function fakeFiles(times: () => Readonly<Record<string, number>>): LoopWorld['files'] {
+  const stat = { sizeBytes: 1, isFile: true, isDirectory: false, isSymbolicLink: false, readonly: false, mode: 0o600 };
+  return {
+    stat: (path) => {
+      const modifiedAt = times()[path];
+      return modifiedAt === undefined ? undefined : { ...stat, modifiedAt };
+    },
+  };
 }
 
 /** Whatever is saved has been text on disk before it is read again. */

@@ -12,7 +12,7 @@ import type { Lifecycle, Rebinder } from './lifecycle.ts';
 import { ObservedEventLog } from './observed-event-log.ts';
 import { WorkerRegistry } from './registry.ts';
 import { isLostWake, resumeWorker } from './resume.ts';
-import { ResumeOwners } from './resume-by.ts';
+import { type ResumeByCallback, ResumeOwners } from './resume-by.ts';
 import { timeoutActionError } from './sus-errors.ts';
 import { TriggerRegistry } from './trigger-registry.ts';
 import type { TriggerSpec } from './trigger-spec.ts';
@@ -32,6 +32,8 @@ export interface LifecycleOptions {
   readonly warn?: (text: string) => void;
   readonly hookTape?: (sessionId: string) => HookTape;
   readonly cloud?: CloudHarness;
+  /** Makes the callback that a park request carries callable; left out, it is a `ResumeByCallback` already. */
+  readonly bindOwner?: (callback: unknown) => ResumeByCallback;
   /** Says why a provider of triggers refuses a spec. */
   readonly admitTrigger?: (spec: TriggerSpec) => string | undefined;
 }
@@ -55,7 +57,13 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         noteLost(lifecycle, worker, suspensionId, 'timeout', timeoutActionError('auto_resume', { text: action })),
     },
   });
-  const owners = new ResumeOwners({ audit, waker, realClock, cloud: options.cloud ?? cloudHarnessFromEnvironment(platform) });
+  const owners = new ResumeOwners({
+    audit,
+    waker,
+    realClock,
+    cloud: options.cloud ?? cloudHarnessFromEnvironment(platform),
+    bind: options.bindOwner ?? ((callback) => callback as ResumeByCallback),
+  });
   const lifecycle: Lifecycle = {
     platform,
     realClock,

@@ -19,7 +19,7 @@ export const PIPELINE_DRAIN = 'ResumeBy.pipeline_drain';
 
 export type PresetName = 'parent_llm' | 'local_runtime' | 'cloud_harness' | 'pipeline_drain';
 
-/** What an owner callback gives, as JSON; anything else arrives as null. The runtime makes these from closures. */
+/** Gives JSON; an answer of any other kind arrives as null. The runtime makes these from closures. */
 export type ResumeByCallback = (suspension: JsonObject) => Promise<Json>;
 
 const CALLBACK_LIMIT_MS = 30_000;
@@ -35,15 +35,24 @@ export class ResumeOwners {
   readonly #waker: Waker;
   readonly #cloud: CloudHarness;
   readonly #realClock: Clock;
+  readonly #bind: (callback: unknown) => ResumeByCallback;
   readonly #scopes = new Map<string, DispatchScope>();
   /** Workers whose suspension is left to the end of the pipeline. */
   readonly drained = new Set<string>();
 
-  constructor(parts: { readonly audit: AuditLog; readonly waker: Waker; readonly cloud: CloudHarness; readonly realClock: Clock }) {
+  constructor(parts: {
+    readonly audit: AuditLog;
+    readonly waker: Waker;
+    readonly cloud: CloudHarness;
+    readonly realClock: Clock;
+    /** Makes what a park request carries callable. */
+    readonly bind: (callback: unknown) => ResumeByCallback;
+  }) {
     this.#audit = parts.audit;
     this.#waker = parts.waker;
     this.#cloud = parts.cloud;
     this.#realClock = parts.realClock;
+    this.#bind = parts.bind;
   }
 
   get cloudSessionId(): string | undefined {
@@ -62,7 +71,7 @@ export class ResumeOwners {
    * @returns the name of the mechanism that answers for the wake
    */
   async dispatch(callback: unknown, suspension: JsonObject, conditions: ResumeConditions | undefined): Promise<string> {
-    const given = callback as ResumeByCallback | undefined; // made by the runtime adapter, see ParkRequest.resumeBy
+    const given = callback === undefined ? undefined : this.#bind(callback);
     const handle = handleOf(suspension);
     const scope: DispatchScope = { dispatched: new Set(), declined: new Set() };
     this.#scopes.set(handle, scope);

@@ -16,7 +16,10 @@ import { locateState } from '../store/state-root.ts';
 import { createRebinder } from './agent-rebind.ts';
 import { type AgentServices, agentServices, inboxOf } from './agent-services.ts';
 import type { Run } from './context.ts';
+import { ownerCallback } from './lifecycle-values.ts';
 import { handleStop, type StoppedLoops } from './stop-signals.ts';
+import { rootContext } from './task-context.ts';
+import type { HarnFunction } from './value.ts';
 
 const LIFECYCLE = Symbol('lifecycle');
 
@@ -39,6 +42,7 @@ function createForRun(run: Run): Lifecycle {
     scriptDirectory: run.scriptPath === '<inline>' ? undefined : directoryOf(run.scriptPath),
     eventLog: createEventLog(platform.files, platform.env, { defaultBackend: 'file', directory: locations.events }),
     emit: (event) => services.events.emit(event),
+    bindOwner: (callback) => ownerCallback(rootContext(run), callback as HarnFunction), // a `resume_by` closure
     warn: (text) => run.output.err(`${text}\n`),
     hookTape: (sessionId) => tapeOf(services, sessionId),
   });

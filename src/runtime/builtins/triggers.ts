@@ -1,0 +1,103 @@
+import { errorText } from '../../base/harn-error.ts';
+import type { Json } from '../../base/json.ts';
+import { isSpecObject } from '../../lifecycle/spec-value.ts';
+import { bindingHandle } from '../../lifecycle/trigger-registry.ts';
+import { parseTriggerSpec } from '../../lifecycle/trigger-spec.ts';
+import { lifecycleOf } from '../agent-lifecycle.ts';
+import { agentValue, field, withoutHarness } from '../agent-values.ts';
+import type { BuiltinGroup } from '../builtin.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { specValue } from '../lifecycle-values.ts';
+import { eventRequest, triggerService } from '../trigger-service.ts';
+import { typeOf, type Value } from '../value.ts';
+
+/** Triggers in the process of the script (spec/agents.md 9.1 to 9.4). */
+export const TRIGGERS: BuiltinGroup = {
+  name: 'triggers',
+  title: 'Triggers',
+  builtins: {
+    trigger_register: {
+      signature: '(spec: dict) -> dict',
+      doc: 'Binds a handler to events of a provider and gives the handle of the binding.',
+      call: (context, _depth, ...args) => {
+        const [given] = withoutHarness(args);
+        const spec = specValue(given);
+        if (!isSpecObject(spec)) throw plainError(`trigger_register: spec must be a dict, got ${typeOf(given)}`);
+        const { triggers, platform } = lifecycleOf(context.run);
+        try {
+          const parsed = parseTriggerSpec(spec, 'register');
+          const handlerKind = parsed.handler?.kind === 'a2a' || parsed.handler?.kind === 'worker' ? parsed.handler.kind : 'local';
+          const id = parsed.id ?? platform.random.id('trigger');
+          return agentValue(
+            bindingHandle(triggers.register({ id, source: 'dynamic', kind: parsed.kind, spec: parsed, handlerKind, state: 'active' })),
+          );
+        } catch (error) {
+          throw plainError(`trigger_register: ${errorText(error)}`);
+        }
+      },
+    },
+    trigger_list: {
+      signature: '() -> list',
+      doc: 'All bindings in the order of their registration, those of parked workers and ended ones included.',
+      call: (context) =>
+        lifecycleOf(context.run)
+          .triggers.list()
+          .map((binding) => agentValue(bindingHandle(binding))),
+    },
+    trigger_fire: {
+      signature: '(binding: any, event: dict) -> dict',
+      doc: 'Hands an event to one binding and gives what became of it. Throws for a binding that is unknown or not active.',
+      colour: 'async',
+      call: async (context, _depth, ...args) => {
+        const [binding, event] = withoutHarness(args);
+        return agentValue(await triggerService(context.run).dispatcher.fire(bindingId(binding), eventRequest(event)));
+      },
+    },
+    trigger_replay: {
+      signature: '(event_id: string) -> dict',
+      doc: 'Dispatches an event of this run once more.',
+      colour: 'async',
+      call: async (context, _depth, ...args) => {
+        const [eventId] = withoutHarness(args);
+        return agentValue(await triggerService(context.run).dispatcher.replay(display(eventId)));
+      },
+    },
+    trigger_inspect_dlq: {
+      signature: '() -> list',
+      doc: 'Events whose handlers failed to the last retry.',
+      call: (context) =>
+        triggerService(context.run).dispatcher.deadLetters.map((letter) =>
+          agentValue({
+            id: letter.id,
+            binding_id: letter.bindingId,
+            event_id: letter.event.id,
+            provider: letter.event.provider,
+            kind: letter.event.kind,
+            error: letter.error,
+            attempts: letter.attempts,
+          }),
+        ),
+    },
+    trigger_inspect_lifecycle: {
+      signature: '(kind: any = nil) -> list',
+      doc: 'What the dispatcher did so far, all of it or one kind of step.',
+      call: (context, _depth, ...args) => {
+        const [kind] = withoutHarness(args);
+        const records = lifecycleOf(context.run).eventLog.read('triggers.lifecycle', 0);
+        const wanted = kind === undefined ? records : records.filter((record) => record.kind === display(kind));
+        return wanted.map((record) => agentValue({ kind: record.kind, payload: record.payload, headers: record.headers }));
+      },
+    },
+    handler_context: {
+      signature: '() -> any',
+      doc: 'The binding and event that the running handler was called for; nil outside of a handler.',
+      call: (context) => agentValue((triggerService(context.run).handlerContext ?? null) as Json),
+    },
+  },
+};
+
+/** A handle, `{id, version}` of a summary, or the id itself. */
+function bindingId(binding: Value): string {
+  return display(field(binding, 'id') ?? binding);
+}

@@ -1,0 +1,212 @@
+import type { JsonObject } from '../../base/json.ts';
+import { closeWorker } from '../../lifecycle/close.ts';
+import type { Lifecycle } from '../../lifecycle/lifecycle.ts';
+import { shownPathOf } from '../../lifecycle/persist.ts';
+import { resumeWorker } from '../../lifecycle/resume.ts';
+import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
+import { restartWorker, spawnParked, spawnWorker } from '../../lifecycle/start.ts';
+import { summaryOf } from '../../lifecycle/summary.ts';
+import { DEFAULT_WAIT_MS, suspendWorker } from '../../lifecycle/suspend.ts';
+import type { Worker } from '../../lifecycle/worker.ts';
+import { currentLoop } from '../agent-context.ts';
+import { lifecycleOf } from '../agent-lifecycle.ts';
+import { field, withoutHarness } from '../agent-values.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import type { Context } from '../context.ts';
+import { dictGet, dictHas } from '../dict.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { stringify } from '../json.ts';
+import { hookWorkerId } from '../lifecycle-hooks.ts';
+import {
+  isInsideWorker,
+  knownWorker,
+  objectJson,
+  optionalCallable,
+  specValue,
+  summaryValue,
+  workerSummary,
+  workerTarget,
+} from '../lifecycle-values.ts';
+import { spawnOptions, subAgentEnvelope, subAgentOptions } from '../spawn-options.ts';
+import { Dict, typeOf, type Value } from '../value.ts';
+
+/** Workers of scripts (spec/agents.md chapters 4 and 5). Each function finds its worker and leaves the rest to lifecycle. */
+type Args = readonly Value[];
+
+function waiting(signature: string, doc: string, run: (context: Context, lifecycle: Lifecycle, args: Args) => Promise<Value>): Builtin {
+  return {
+    signature,
+    doc,
+    colour: 'async',
+    call: (context, _depth, ...args) => run(context, lifecycleOf(context.run), withoutHarness(args)),
+  };
+}
+
+function reading(signature: string, doc: string, run: (lifecycle: Lifecycle, args: Args) => Value): Builtin {
+  return { signature, doc, call: (context, _depth, ...args) => run(lifecycleOf(context.run), withoutHarness(args)) };
+}
+
+export const WORKERS: BuiltinGroup = {
+  name: 'workers',
+  title: 'Workers',
+  builtins: {
+    spawn_agent: waiting(
+      '(config: dict) -> dict',
+      'Starts a worker beside the script and gives its handle; with `wait: true` the summary of its end. Throws for an unknown key.',
+      async (context, lifecycle, [config]) => {
+        const request = spawnOptions(context, config);
+        const started = await startWorker(lifecycle, request);
+        return request.wait ? settledSummary(context, lifecycle, started.worker) : summaryValue(started.summary);
+      },
+    ),
+    sub_agent_run: waiting(
+      '(task: any = nil, options: any = nil) -> dict',
+      'Runs a loop on behalf of the caller and gives its envelope, or with `background: true` its handle.',
+      async (context, lifecycle, [task, options]) => {
+        const request = subAgentOptions(context, task, options);
+        const { worker, summary } = await startWorker(lifecycle, request);
+        if (request.isBackground) return summaryValue(summary);
+        await worker.settled(context.signal);
+        return subAgentEnvelope(lifecycle, worker, request.returns);
+      },
+    ),
+    wait_agent: waiting(
+      '(handle: any) -> any',
+      'Waits until a worker has ended or is parked and gives its summary; a list gives a list in its order.',
+      async (context, lifecycle, [handle]) => {
+        if (!Array.isArray(handle)) return settledSummary(context, lifecycle, knownWorker(lifecycle, handle, 'wait_agent'));
+        const workers = handle.map((item: Value) => knownWorker(lifecycle, item, 'wait_agent'));
+        return Promise.all(workers.map((worker) => settledSummary(context, lifecycle, worker)));
+      },
+    ),
+    list_agents: reading('() -> list', 'Summaries of the workers of this run, oldest first, ended and parked ones included.', (lifecycle) =>
+      lifecycle.registry.list().map((worker) => workerSummary(lifecycle, worker)),
+    ),
+    send_input: waiting(
+      '(handle: any, task: string) -> dict',
+      'Gives a finished worker its next task; its transcript goes on. Throws while it runs, and for a blank task.',
+      async (_context, lifecycle, [handle, task]) => {
+        const worker = knownWorker(lifecycle, handle, 'send_input');
+        const text = task === undefined ? '' : display(task);
+        if (text.trim() === '') throw plainError('send_input: task must be a non-empty string');
+        restartWorker(lifecycle, worker, 'send_input', text);
+        return workerSummary(lifecycle, worker);
+      },
+    ),
+    worker_trigger: waiting(
+      '(handle: any, payload: any = nil) -> dict',
+      'Starts the next cycle of a retriggerable worker with the payload as its task.',
+      async (_context, lifecycle, [handle, payload]) => {
+        const worker = knownWorker(lifecycle, handle, 'worker_trigger');
+        if (worker.record.carry_policy.retriggerable !== true) throw plainError(`worker_trigger: worker ${worker.id} is not retriggerable`);
+        const text = typeof payload === 'string' ? payload : stringify(payload);
+        restartWorker(lifecycle, worker, 'worker_trigger', text, objectJson(payload));
+        return workerSummary(lifecycle, worker);
+      },
+    ),
+    suspend_agent: waiting(
+      '(worker: any, reason: any = "", options: any = nil) -> dict',
+      'Asks a worker to park at its next turn boundary and waits for that, two seconds at most. Gives the summary: suspended, or running with `suspend_requested` or `pre_suspend_denied`.',
+      suspendAgent,
+    ),
+    resume_agent: waiting(
+      '(worker: any, input: any = nil, continue_transcript: any = nil) -> dict',
+      'Resumes a parked worker by handle, id, Suspension or path of its snapshot, with or without input.',
+      resumeAgent,
+    ),
+    close_agent: waiting(
+      '(worker: any) -> dict',
+      'Ends a worker for good. A worker that has ended already is left as it is.',
+      async (context, lifecycle, [worker]) => {
+        const by = currentLoop(context) === undefined ? 'operator' : 'parent';
+        return summaryValue(await closeWorker(lifecycle, workerTarget(worker, 'close_agent'), by));
+      },
+    ),
+    worker_request: reading('(handle: any) -> any', 'The request of a worker: task, system and payload.', (lifecycle, [handle]) =>
+      field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_request')), 'request'),
+    ),
+    worker_result: reading('(handle: any) -> any', 'The result of a worker; the Suspension while it is parked.', (lifecycle, [handle]) =>
+      field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_result')), 'result'),
+    ),
+    worker_provenance: reading('(handle: any) -> any', 'Where a worker comes from: parents, sessions, paths.', (lifecycle, [handle]) =>
+      field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_provenance')), 'provenance'),
+    ),
+  },
+};
+
+async function startWorker(
+  lifecycle: Lifecycle,
+  request: ReturnType<typeof spawnOptions>,
+): Promise<{ readonly worker: Worker; readonly summary: JsonObject }> {
+  if (request.resumeWhen === undefined) return spawnWorker(lifecycle, request.start);
+  const conditions = parseResumeConditions(specValue(request.resumeWhen), 'spawn_agent');
+  if (conditions === undefined) return spawnWorker(lifecycle, request.start);
+  const worker = await spawnParked(lifecycle, request.start, conditions, request.resumeBy);
+  return { worker, summary: summaryOf(worker, shownPathOf(lifecycle, worker)) };
+}
+
+async function settledSummary(context: Context, lifecycle: Lifecycle, worker: Worker): Promise<Value> {
+  await worker.settled(context.signal);
+  return workerSummary(lifecycle, worker);
+}
+
+const INITIATORS = ['self', 'parent', 'operator', 'triggered'] as const;
+
+async function suspendAgent(context: Context, lifecycle: Lifecycle, [handle, reason, options]: Args): Promise<Value> {
+  const worker = knownWorker(lifecycle, handle, 'suspend_agent');
+  if (options !== undefined && !(options instanceof Dict))
+    throw plainError(`suspend_agent: options must be a dict, got ${typeOf(options)}`);
+  const callback = optionalCallable(field(options, 'resume_by'), 'suspend_agent: resume_by');
+  const named = field(options, 'initiator');
+  const initiator = INITIATORS.find((known) => known === named) ?? (currentLoop(context) === undefined ? 'operator' : 'parent');
+  const waitMs = field(options, 'wait_ms');
+  const summary = await suspendWorker(lifecycle, worker, {
+    reason: reason === undefined ? '' : display(reason),
+    initiator,
+    conditions: specValue(field(options, 'conditions')),
+    resumeBy: callback,
+    waitMs: isInsideWorker(context, worker.id) ? 0 : typeof waitMs === 'number' ? waitMs : DEFAULT_WAIT_MS,
+    isInHook: hookWorkerId(context) === worker.id,
+  });
+  return summaryValue(summary);
+}
+
+const RESUME_KEYS = ['input', 'resume_input', 'continue_transcript', 'initiator', 'resume_initiator', 'trigger_event', 'suspension_id'];
+
+async function resumeAgent(context: Context, lifecycle: Lifecycle, [handle, second, third]: Args): Promise<Value> {
+  const startedAt = lifecycle.realClock.now();
+  const entry = lifecycle.registry.nextEntry();
+  const options = second instanceof Dict && RESUME_KEYS.some((key) => dictHas(second, key)) ? second : undefined;
+  const target = workerTarget(handle, 'resume_agent');
+  const suspensionId = field(options, 'suspension_id');
+  const continues = third ?? field(options, 'continue_transcript');
+  if (continues !== undefined && typeof continues !== 'boolean') throw plainError('resume_agent: continue_transcript must be a bool');
+  const event = field(options, 'trigger_event');
+  const eventId = field(event, 'id');
+  const triggerId = field(event, 'trigger_id') ?? field(event, 'binding_id');
+  const summary = await resumeWorker(lifecycle, {
+    target: typeof suspensionId === 'string' ? { ...target, suspensionId } : target,
+    input: inputText(options === undefined ? second : (dictGet(options, 'input') ?? dictGet(options, 'resume_input'))),
+    continueTranscript: continues ?? true,
+    cause: resumeCause(context, field(options, 'initiator') ?? field(options, 'resume_initiator'), event !== undefined),
+    triggerId: typeof triggerId === 'string' ? triggerId : undefined,
+    eventId: typeof eventId === 'string' ? eventId : undefined,
+    startedAt,
+    entry,
+    mayReadResult: true,
+    isInHook: target.kind === 'worker' && hookWorkerId(context) === target.id,
+  });
+  return summaryValue(summary);
+}
+
+function inputText(value: Value): string | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? value : stringify(value);
+}
+
+function resumeCause(context: Context, named: Value, hasEvent: boolean): 'operator' | 'parent' | 'triggered' | 'timeout' {
+  if (named === 'operator' || named === 'parent' || named === 'triggered' || named === 'timeout') return named;
+  if (hasEvent) return 'triggered';
+  return currentLoop(context) === undefined ? 'operator' : 'parent';
+}

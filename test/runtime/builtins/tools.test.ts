@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { linesOf, type ScriptRow } from '../run-text.ts';
+
+/** Prints several values on one line. */
+const SHOW = 'fn show(values) { println(join(values.map({ value -> to_string(value) }), " ")) }\n';
+
+const REJECTIONS: [what: string, config: string, message: string][] = [
+  ['`params`', '{params: {}, handler: { a -> a }}', 'tool_define: use `parameters`, not `params`'],
+  ['a config that is no dict', '5', 'tool_define: config must be a dict'],
+  ['an executor that is no string', '{executor: 5}', 'tool_define: executor must be a string'],
+  [
+    'an unknown executor',
+    '{executor: "magic"}',
+    'tool_define: unknown executor `magic`; expected harn, host_bridge, mcp_server or provider_native',
+  ],
+  ['`harn` without a handler', '{executor: "harn"}', 'tool_define: executor `harn` needs a handler'],
+  [
+    'a handler beside another executor',
+    '{executor: "provider_native", handler: { a -> a }}',
+    'tool_define: executor `provider_native` cannot have a handler',
+  ],
+  ['no host capability', '{executor: "host_bridge"}', 'tool_define: executor `host_bridge` needs `host_capability`'],
+  ['no server', '{executor: "mcp_server"}', 'tool_define: executor `mcp_server` needs `mcp_server`'],
+  ['defer_loading that is no bool', '{defer_loading: "yes", handler: { a -> a }}', 'tool_define: defer_loading must be a bool'],
+  ['a blank namespace', '{namespace: " ", handler: { a -> a }}', 'tool_define: namespace must be a non-empty string'],
+  ['neither handler nor executor', '{}', 'tool_define: a tool needs a handler or an executor'],
+];
+
+const ROWS: ScriptRow[] = [
+  [
+    'the given registry stays as it is, and a tool of the same name is replaced where it stands',
+    `let empty = tool_registry()
+let one = tool_define(empty, "a", "first", {handler: { x -> 1 }})
+let two = tool_define(one, "b", "second", {handler: { x -> 2 }})
+let three = tool_define(two, "a", "third", {handler: { x -> 3 }, returns: {type: "string"}, note: "kept"})
+show([tool_count(empty), tool_count(one), tool_count(two), tool_count(three)])
+show([tool_list(three).map({ t -> t.description }), tool_find(three, "a").note, tool_find(three, "a").outputSchema.type, tool_find(three, "z")])
+show([tool_list(three)[0].handler == nil, tool_count(tool_remove(three, "a")), tool_count(tool_select(three, ["a"]))])`,
+    ['0 1 2 2', '[third, second] kept string nil', 'true 1 1'],
+  ],
+  [
+    'wrong arity',
+    'println(try { tool_define(tool_registry(), "a") })',
+    ['Result.Err(tool_define: expected 4 arguments: registry, name, description, config)'],
+  ],
+  ['no registry', 'println(try { tool_define({}, "a", "b", {}) })', ['Result.Err(tool_define: first argument must be a tool registry)']],
+  [
+    'calls are parsed in both ways of writing, and a result is formatted',
+    `println(tool_parse_call("<tool_call>look({ path: 'a' })</tool_call> and <tool_call>{\\"name\\": \\"b\\", \\"arguments\\": {\\"n\\": 1}}</tool_call>"))
+println(tool_parse_call("nothing"))
+println(tool_format_result("look", {n: 1}))`,
+    [
+      '[{arguments: {path: a}, name: look}, {arguments: {n: 1}, name: b}]',
+      '[]',
+      '<tool_result>{"name": "look", "result": {"n":1}}</tool_result>',
+    ],
+  ],
+  [
+    'a bound registry is found, and tool_bind with a function ends with it',
+    `let r = tool_define(tool_registry(), "a", "b", {handler: { x -> 1 }})
+println(tool_bind(r, { -> tool_ref("a") }))
+println(try { tool_ref("a") })`,
+    ['a', 'Result.Err(tool_ref: no tool registry bound)'],
+  ],
+  [
+    '2.2: a tool that nothing can execute fails before the first model call',
+    `println(try { agent_loop("x", nil, {provider: "mock", tools: {_type: "tool_registry", tools: [{name: "a"}]}}) })
+println(len(llm_mock_calls()))`,
+    ['Result.Err(agent_loop: tool a has no executable backend)', '0'],
+  ],
+];
+
+describe('tool registries (2.2)', () => {
+  test.each(REJECTIONS)('tool_define refuses %s', async (_what, config, message) => {
+    expect(await linesOf(`println(try { tool_define(tool_registry(), "a", "b", ${config}) })`)).toEqual([`Result.Err(${message})`]);
+  });
+
+  test.each(ROWS)('%s', async (_rule, script, lines) => {
+    expect(await linesOf(SHOW + script)).toEqual(lines);
+  });
+});

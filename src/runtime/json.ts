@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '../base/json.ts';
-import { normalInt } from './arithmetic.ts';
 import { dictEntries, dictOf } from './dict.ts';
 import { display, plainDigits } from './display.ts';
 import { thrownText } from './errors.ts';
@@ -71,7 +70,20 @@ export function quote(text: string): string {
 
 /** Indented JSON with sorted keys, as `std/json` and tool results show it. */
 export function stringifyPretty(value: Value): string {
-  return JSON.stringify(toJson(value), (_key, item: unknown) => item, 2);
+  // Inserting blanks into the compact text keeps what toJson would lose: 64-bit integers.
+  return indentJson(stringify(value));
+}
+
+function indentJson(compact: string): string {
+  let result = '';
+  let depth = 0;
+  for (const [token] of compact.matchAll(/"(?:[^"\\]|\\.)*"|\[\]|\{\}|[[\]{},:]|[^"[\]{},:]+/g)) {
+    if (token === '[' || token === '{') result += `${token}\n${'  '.repeat(++depth)}`;
+    else if (token === ']' || token === '}') result += `\n${'  '.repeat(--depth)}${token}`;
+    else if (token === ',') result += `,\n${'  '.repeat(depth)}`;
+    else result += token === ':' ? ': ' : token;
+  }
+  return result;
 }
 
 // ---- between Value and Json ----
@@ -131,21 +143,64 @@ const MAX_DEPTH = 2_000;
 
 /**
  * Parses JSON text. The kind of a number follows its text: integers that fit 64 bits are int, others float.
- * Written by hand because `JSON.parse` forgets how a number was written and loses 64-bit integers.
+ * `JSON.parse` forgets how a number was written and loses 64-bit integers, so it reads only documents without such
+ * numbers; all others, and all faults, are for the parser below.
  *
  * @throws the string `JSON parse error: DETAIL`
  */
 export function parseJson(text: string): Value {
-  return new JsonParser(text).document();
+  const quick = quickParse(text);
+  return quick === undefined ? new JsonParser(text, 0).document() : quick.value;
 }
+
+/** A float, an int beyond 15 digits, an escape that may leave half a character, a negative zero. */
+const NEEDS_CARE = /\d[.eE]|\d{16}|\\u|-0/;
+
+/** Undefined when the document needs the careful parser. */
+function quickParse(text: string): { readonly value: Value } | undefined {
+  if (NEEDS_CARE.test(text)) return undefined;
+  try {
+    return { value: quickValue(JSON.parse(text) as Json, 0) };
+  } catch {
+    return undefined;
+  }
+}
+
+function quickValue(json: Json, depth: number): Value {
+  if (json === null) return undefined;
+  if (typeof json !== 'object') return json;
+  if (depth >= MAX_DEPTH) throw new Error('too deep');
+  if (Array.isArray(json)) return json.map((item: Json) => quickValue(item, depth + 1));
+  return dictOf(Object.entries(json).map(([key, item]) => [key, quickValue(item as Json, depth + 1)]));
+}
+
+/**
+ * The JSON value that begins at a position; text may follow it.
+ * @returns the value and the position after it; undefined when none begins there
+ */
+export function parseJsonAt(text: string, position: number): { readonly value: Value; readonly end: number } | undefined {
+  try {
+    return new JsonParser(text, position).prefix();
+  } catch {
+    return undefined;
+  }
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 
 class JsonParser {
   readonly #text: string;
-  #at = 0;
+  #at: number;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, at: number) {
     this.#text = text;
+    this.#at = at;
+  }
+
+  prefix(): { readonly value: Value; readonly end: number } {
+    const value = this.#value();
+    return { value, end: this.#at };
   }
 
   document(): Value {
@@ -236,12 +291,17 @@ class JsonParser {
   }
 
   #number(): Value {
-    const match = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/.exec(this.#text.slice(this.#at, this.#at + 400));
+    NUMBER.lastIndex = this.#at;
+    const match = NUMBER.exec(this.#text);
     if (match === null) return this.#fail('expected value');
-    this.#at += match[0].length;
-    if (match[1] !== undefined || match[2] !== undefined) return new Float(Number(match[0]));
-    const value = BigInt(match[0]);
-    return BigInt.asIntN(64, value) === value ? normalInt(value) : new Float(Number(match[0]));
+    const [digits, fraction, exponent] = match;
+    this.#at += digits.length;
+    const number = Number(digits);
+    if (fraction !== undefined || exponent !== undefined) return new Float(number);
+    if (Number.isSafeInteger(number)) return number + 0;
+    // Twenty characters hold every 64-bit integer; converting more digits than that would take quadratic time.
+    const exact = digits.length <= 20 ? BigInt(digits) : undefined;
+    return exact !== undefined && BigInt.asIntN(64, exact) === exact ? exact : new Float(number);
   }
 
   #word(word: string, value: Value): Value {

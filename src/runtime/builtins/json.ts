@@ -1,5 +1,5 @@
+import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
-import { display } from '../display.ts';
 import { parseJson, stringify } from '../json.ts';
 
 /** JSON (spec/language.md 12.5). */
@@ -10,7 +10,7 @@ export const JSON_GROUP: BuiltinGroup = {
     json_parse: {
       signature: '(text: any) -> any',
       doc: 'The value of JSON text; throws `JSON parse error: …`.',
-      call: (_c, _d, text) => parseJson(display(text)),
+      call: (_c, _d, text) => parseJson(textArgument(text, 'nil')),
     },
     json_stringify: {
       signature: '(value: any) -> string',

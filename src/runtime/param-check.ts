@@ -1,9 +1,9 @@
+import { editDistance } from '../base/edit-distance.ts';
 import type { TypeDescriptor } from '../language/emit-types.ts';
 import { dictGet, dictHas, dictKeys } from './dict.ts';
 import { display } from './display.ts';
 import { equals } from './equality.ts';
 import { runtimeError, typeError } from './errors.ts';
-import { editDistance } from './near-name.ts';
 import { Dict, isCallable, StructValue, typeOf, type Value } from './value.ts';
 
 /** Run-time checks of annotated parameters (spec/language.md 8.8). Nothing else is checked while a script runs. */

@@ -47,7 +47,7 @@ println(r.results); println(r.succeeded); println(r.failed)`,
   ],
   [
     'settle keeps the line of other errors',
-    'println((parallel settle [1] { x -> nil + x }).results)',
+    'println((parallel settle [1] { x -> json_parse("null") + x }).results)',
     ['[Result.Err(Type error: Cannot add nil and int (line 2))]'],
   ],
   ['settle of nothing', 'println(parallel settle [] { x -> x })', ['{failed: 0, results: [], succeeded: 0}']],

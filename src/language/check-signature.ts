@@ -1,0 +1,91 @@
+import type { Attribute, FunctionDeclaration, Parameter, Pipeline, Statement, ToolDeclaration, TypeParameter } from './ast.ts';
+import type { Scope } from './check-scope.ts';
+import type { CheckState } from './check-state.ts';
+import { isProducer } from './colour.ts';
+import { abstractScope, resolveType } from './type-resolve.ts';
+import { ANY, type FunctionType, functionType, generic, listOf, type Type } from './types.ts';
+
+/** What a caller has to know of a function. Its type parameters appear as types of their own. */
+export interface Signature {
+  readonly name: string;
+  readonly typeParams: readonly TypeParameter[];
+  /** Without `self` and the rest parameter. */
+  readonly params: readonly { readonly name: string; readonly type: Type }[];
+  readonly required: number;
+  /** Type of each further argument; undefined when there is no rest parameter. */
+  readonly rest: Type | undefined;
+  readonly result: Type;
+  readonly bounds: readonly { readonly parameter: string; readonly wanted: Type }[];
+}
+
+type Callable = FunctionDeclaration | ToolDeclaration | Pipeline;
+
+/** The declaration behind attributes. */
+export function bareDeclaration(statement: Statement): Statement {
+  return statement.kind === 'Attributed' ? statement.declaration : statement;
+}
+
+export function attributesOf(statement: Statement | undefined): readonly Attribute[] {
+  return statement?.kind === 'Attributed' ? statement.attributes : [];
+}
+
+export function isCallableDeclaration(statement: Statement): statement is Callable {
+  return statement.kind === 'Function' || statement.kind === 'Tool' || statement.kind === 'Pipeline';
+}
+
+/** `scope` is the one in which the function is declared. */
+export function signatureOf(state: CheckState, node: Callable, scope: Scope): Signature {
+  const known = state.signatures.get(node);
+  if (known !== undefined) return known;
+  const signature = readSignature(node, scope);
+  state.signatures.set(node, signature);
+  return signature;
+}
+
+function readSignature(node: Callable, outer: Scope): Signature {
+  const typeParams = node.kind === 'Function' ? node.typeParams : [];
+  const scope = abstractScope(typeParams, outer);
+  const own = node.params.filter((param, index) => !param.isRest && !(index === 0 && param.name === 'self'));
+  const rest = node.params.find((param) => param.isRest);
+  const firstDefault = own.findIndex((param) => param.defaultValue !== undefined);
+  return {
+    name: node.name,
+    typeParams,
+    params: own.map((param) => ({ name: param.name, type: parameterType(param, scope) })),
+    required: firstDefault === -1 ? own.length : firstDefault,
+    rest: rest && parameterType(rest, scope),
+    result: resultType(node, scope),
+    bounds:
+      node.kind === 'Function'
+        ? node.bounds.flatMap(({ parameter, interfaces }) =>
+            interfaces.map((wanted) => ({ parameter, wanted: resolveType(wanted, scope) })),
+          )
+        : [],
+  };
+}
+
+function parameterType(param: Parameter, scope: Scope): Type {
+  return param.type === undefined ? ANY : resolveType(param.type, scope);
+}
+
+function resultType(node: Callable, scope: Scope): Type {
+  if (node.returnType !== undefined) return resolveType(node.returnType, scope);
+  if (node.kind !== 'Function' || !isProducer(node)) return ANY;
+  return generic(node.isStream ? 'Stream' : 'Generator', [ANY]);
+}
+
+/** The function as a value. */
+export function signatureType(signature: Signature): FunctionType {
+  return functionType(
+    signature.params.map(({ type }) => type),
+    signature.result,
+    signature.required,
+    signature.rest !== undefined,
+  );
+}
+
+/** The type a parameter has inside of the body. */
+export function parameterInside(param: Parameter, scope: Scope): Type {
+  const type = parameterType(param, scope);
+  return param.isRest ? listOf(type) : type;
+}

@@ -1,0 +1,188 @@
+import type { Expression } from './ast.ts';
+import { signatureOf } from './check-signature.ts';
+import type { CheckState } from './check-state.ts';
+import { inferArguments } from './infer-arguments.ts';
+import { checkArguments } from './infer-call.ts';
+import { enumNamed, inferVariant } from './infer-construct.ts';
+import { pathOf } from './narrow-flow.ts';
+import { parameterScope, resolveType } from './type-resolve.ts';
+import {
+  ANY,
+  BOOL,
+  base,
+  DICT,
+  generic,
+  INT,
+  itemOf,
+  kindOf,
+  LIST,
+  listOf,
+  membersOf,
+  renderType,
+  STRING,
+  type Type,
+  union,
+} from './types.ts';
+import { isAssignable } from './types-assignability.ts';
+
+/** `x.name` and `x["name"]`: a test may have said more of it than the type of `x` does. */
+export function inferProperty(state: CheckState, node: Extract<Expression, { kind: 'Property' }>): Type {
+  const declared = enumNamed(state, node.receiver);
+  if (declared !== undefined) return inferVariant(state, declared, node, undefined);
+  const receiver = state.infer(node.receiver);
+  const path = node.isOptional ? undefined : pathOf(node, state.scope);
+  const narrowed = path && state.flow.get(path);
+  if (narrowed !== undefined) return narrowed;
+  return node.isOptional ? ANY : fieldOf(receiver, node.name);
+}
+
+export function inferSubscript(state: CheckState, node: Extract<Expression, { kind: 'Subscript' }>): Type {
+  const receiver = state.infer(node.receiver);
+  state.infer(node.index);
+  const path = node.isOptional ? undefined : pathOf(node, state.scope);
+  const narrowed = path && state.flow.get(path);
+  if (narrowed !== undefined) return narrowed;
+  if (node.isOptional) return ANY;
+  if (kindOf(receiver) === 'string') return STRING;
+  if (receiver.kind === 'shape' && node.index.kind === 'String') return fieldOf(receiver, node.index.value);
+  if (receiver.kind !== 'generic') return ANY;
+  if (receiver.name === 'list') return receiver.args[0] ?? ANY;
+  return receiver.name === 'dict' ? (receiver.args[1] ?? ANY) : ANY;
+}
+
+/** What reading a field gives; a field that the type does not mention may be there all the same. */
+function fieldOf(type: Type, name: string): Type {
+  switch (type.kind) {
+    case 'shape':
+      return type.fields.find((field) => field.name === name)?.type ?? ANY;
+    case 'struct': {
+      const { node, scope } = type.declaration;
+      const field = node.fields.find((candidate) => candidate.name === name);
+      return field?.type === undefined ? ANY : resolveType(field.type, parameterScope(node.typeParams, type.args, scope));
+    }
+    case 'enum':
+      return name === 'variant' ? STRING : name === 'fields' ? LIST : ANY;
+    case 'union':
+      return membersOf(type).every(({ kind }) => kind === 'shape') ? union(type.members.map((member) => fieldOf(member, name))) : ANY;
+    default:
+      return propertyOfKind(type, name);
+  }
+}
+
+function propertyOfKind(type: Type, name: string): Type {
+  const kind = kindOf(type);
+  if (kind !== 'list' && kind !== 'string') return ANY;
+  if (name === 'count') return INT;
+  if (name === 'empty') return BOOL;
+  return kind === 'list' && (name === 'first' || name === 'last') ? itemOf(type) : ANY;
+}
+
+export function inferMethodCall(state: CheckState, node: Extract<Expression, { kind: 'MethodCall' }>): Type {
+  const declared = enumNamed(state, node.receiver);
+  if (declared !== undefined) return inferVariant(state, declared, node, node.args);
+  const receiver = state.infer(node.receiver);
+  if (node.isOptional) {
+    inferArguments(state, node.args);
+    return ANY;
+  }
+  if (receiver.kind === 'struct') return inferStructMethod(state, receiver, node);
+  const args = inferArguments(state, node.args);
+  if (receiver.kind === 'parameter') warnAboutBound(state, receiver.name, node);
+  const field = receiver.kind === 'shape' ? fieldOf(receiver, node.name) : ANY;
+  if (field.kind === 'function') return field.result;
+  return methodResult(receiver, node.name, args);
+}
+
+function inferStructMethod(
+  state: CheckState,
+  receiver: Extract<Type, { kind: 'struct' }>,
+  node: Extract<Expression, { kind: 'MethodCall' }>,
+): Type {
+  const { declaration } = receiver;
+  const { name } = declaration.node;
+  const method = state.scope.method(name, node.name) ?? declaration.scope.method(name, node.name);
+  if (method === undefined || method.params[0]?.name !== 'self') {
+    inferArguments(state, node.args);
+    return ANY;
+  }
+  const scope = parameterScope(declaration.node.typeParams, receiver.args, declaration.scope);
+  return checkArguments(state, signatureOf(state, method, scope), node);
+}
+
+function warnAboutBound(state: CheckState, parameter: string, node: Extract<Expression, { kind: 'MethodCall' }>): void {
+  const bounds = state.frame?.bounds.get(parameter) ?? [];
+  const interfaces = bounds.filter((bound) => bound.kind === 'interface');
+  if (interfaces.length === 0 || interfaces.length < bounds.length) return;
+  if (interfaces.some(({ declaration }) => declaration.node.methods.some(({ name }) => name === node.name))) return;
+  const names = interfaces.map(renderType).join(' + ');
+  state.warn(`Method '${node.name}' not found in interface '${names}' (constraint on '${parameter}')`, node.nameSpan);
+}
+
+const STRINGS = listOf(STRING);
+const ITERATOR = generic('iter');
+
+/** Results of methods that are the same whatever the arguments (spec/language.md chapter 7); others are not known. */
+const METHODS: Readonly<Record<string, Readonly<Record<string, Type>>>> = {
+  string: {
+    ...results(INT, 'count len index_of last_index_of'),
+    ...results(BOOL, 'empty contains starts_with ends_with'),
+    ...results(
+      STRING,
+      'trim trim_start trim_end lowercase lower to_lower uppercase upper to_upper substring repeat reverse pad_left pad_right',
+    ),
+    ...results(STRINGS, 'split chars lines'),
+    iter: generic('iter', [STRING]),
+  },
+  list: {
+    ...results(INT, 'count index_of find_index'),
+    ...results(BOOL, 'empty any all every none contains'),
+    ...results(LIST, 'map flat_map flatten zip partition chunk each_slice window each_cons sliding_window'),
+    ...results(listOf(DICT), 'enumerate'),
+    ...results(STRING, 'join'),
+    ...results(DICT, 'group_by tally'),
+  },
+  dict: {
+    ...results(STRINGS, 'keys'),
+    ...results(LIST, 'values'),
+    ...results(listOf(DICT), 'entries'),
+    ...results(INT, 'count'),
+    ...results(BOOL, 'has'),
+    ...results(DICT, 'merge map_values map_keys rekey filter remove'),
+    ...results(ITERATOR, 'iter'),
+  },
+  set: {
+    ...results(INT, 'count len'),
+    ...results(BOOL, 'empty contains is_subset is_superset is_disjoint any all every'),
+    ...results(base('set'), 'add remove delete union difference symmetric_difference intersect intersection map filter'),
+    ...results(LIST, 'to_list'),
+    ...results(ITERATOR, 'iter'),
+  },
+  iter: {
+    ...results(ITERATOR, 'map filter flat_map take skip take_while skip_while zip enumerate chain chunks windows'),
+    ...results(LIST, 'to_list'),
+    ...results(base('set'), 'to_set'),
+    ...results(DICT, 'to_dict'),
+    ...results(INT, 'count'),
+    ...results(BOOL, 'any all'),
+  },
+};
+
+function results(type: Type, names: string): Record<string, Type> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, type]));
+}
+
+/** List methods whose result holds the same elements. */
+const KEEPING: ReadonlySet<string> = new Set('filter sort sort_by reverse slice take skip unique pop compact'.split(' '));
+
+function methodResult(receiver: Type, name: string, args: readonly Type[]): Type {
+  const kind = kindOf(receiver);
+  if (kind === undefined) return ANY;
+  if (kind === 'list' && receiver.kind === 'generic') {
+    const item = receiver.args[0] ?? ANY;
+    if (KEEPING.has(name)) return receiver;
+    if (name === 'iter') return generic('iter', receiver.args);
+    if (name === 'push') return args[0] !== undefined && isAssignable(args[0], item) ? receiver : LIST;
+  }
+  const table = Object.hasOwn(METHODS, kind) ? METHODS[kind] : undefined;
+  return table !== undefined && Object.hasOwn(table, name) ? (table[name] ?? ANY) : ANY;
+}

@@ -4,6 +4,7 @@ import { type EmittedModule, emitClosureAlone, emitModule, producesIterables } f
 import type { EmitEnvironment, ImportedName } from '../language/emit-context.ts';
 import type { Files } from '../platform/platform.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
+import { checkGraph } from './check-graph.ts';
 import { GLOBAL_NAMES } from './globals.ts';
 import { declaredNames, type Exported, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
 import { type CompiledImport, type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
@@ -11,7 +12,7 @@ import { readGraph, type SourceGraph, type SourceModule } from './source-graph.t
 
 export interface CompileOptions {
   readonly forceAsync?: boolean;
-  /** Checks the graph; errors refuse the program, warnings are kept. */
+  /** Checks the graph; errors refuse the program, warnings are kept. The gradual checker unless something else is given. */
   readonly check?: (graph: SourceGraph) => readonly Diagnostic[];
 }
 
@@ -25,7 +26,7 @@ export interface CompileOptions {
 export function compileProgram(files: Files, entryPath: string, entryText: string, options: CompileOptions = {}): CompiledProgram {
   const graph = readGraph(files, entryPath, entryText);
   if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
-  const found = options.check?.(graph) ?? [];
+  const found = (options.check ?? checkGraph)(graph);
   if (found.some(({ severity }) => severity === 'error')) throw new ProgramRejected(found);
   const facts = graphFacts(graph);
   const emit = (asyncCallables: boolean): Map<SourceModule, EmittedModule> =>

@@ -1,5 +1,5 @@
 import { EventHub } from '../agent/events.ts';
-import { llmError } from '../agent/llm-errors.ts';
+import type { HttpWorld } from '../agent/http-provider.ts';
 import type { HookAnswer, TurnHook } from '../agent/loop-live.ts';
 import type { Feedback } from '../agent/loop-state.ts';
 import { MockProvider } from '../agent/mock-provider.ts';
@@ -54,7 +54,7 @@ export function agentServices(run: Run): AgentServices {
 }
 
 function createServices(run: Run): AgentServices {
-  const { clock, random, env, files } = run.platform;
+  const { clock, random, env, files, http } = run.platform;
   const mock = new MockProvider();
   const sessionsInUse = new Map<string, number>();
   const services: AgentServices = {
@@ -70,19 +70,26 @@ function createServices(run: Run): AgentServices {
     spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
     recorder: undefined,
     runTurnHook: undefined,
-    models: createRouter(mock, (answer) => note(services, answer)),
+    models: createRouter(mock, { http, env: (name) => env.get(name), now: () => clock.now() }, (answer) => note(services, answer)),
   };
   if (run.onAgentEvent !== undefined) services.events.subscribeAll(run.onAgentEvent);
   return services;
 }
 
-function createRouter(mock: MockProvider, onAnswer: (answer: ModelAnswer) => void): ModelRouter {
+function createRouter(mock: MockProvider, world: HttpWorld, onAnswer: (answer: ModelAnswer) => void): ModelRouter {
   return {
-    provider: (name) => {
-      if (mock.answersFor(name)) return observed(mock, onAnswer);
-      throw llmError({ category: 'not_found', message: `unknown provider: ${name}`, provider: name, model: '' });
-    },
+    provider: (name) => observed(mock.answersFor(name) ? mock : remoteProvider(world, name), onAnswer),
     hasNativeTools: (provider) => provider !== 'mock',
+  };
+}
+
+/** Adapters load with the first call: a run that asks no model, or the scripted one, does without them. */
+function remoteProvider(world: HttpWorld, name: string): Provider {
+  return {
+    async *stream(request, signal) {
+      const { createRemoteProvider } = await import('../agent/remote-provider.ts');
+      yield* createRemoteProvider(world, name).stream(request, signal);
+    },
   };
 }
 

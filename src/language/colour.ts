@@ -19,6 +19,8 @@ export interface ColourEnvironment extends ProgramColour {
   readonly asyncImports: ReadonlySet<string>;
   /** Names of methods of imported structs that wait. */
   readonly asyncMethods: ReadonlySet<string>;
+  /** Parts of the harness (`fs`, `net`, …) with those of their methods that wait. */
+  readonly harnessParts: ReadonlyMap<string, ReadonlySet<string>>;
   /** Emit everything asynchronous; for tests that compare the two. */
   readonly forceAsync?: boolean;
 }
@@ -131,10 +133,17 @@ export class Colours {
 
   private methodWaits(node: Extract<Expression, { kind: 'MethodCall' }>): boolean {
     if (this.waitingMethods.has(node.name)) return true;
+    if (this.partWaits(node.receiver, node.name)) return true;
     if (node.args.some((arg) => this.argumentWaits(arg.kind === 'Spread' ? arg.value : arg))) return true;
     // `d.handler(x)` calls whatever is stored there; built-in methods never wait by themselves.
     if (node.name === 'next' || ITERATOR_METHODS.has(node.name)) return this.environment.asyncIterables;
     return this.environment.asyncCallables && !SYNC_METHODS.has(node.name);
+  }
+
+  /** `harness.net.get(…)`, or `net.get(…)` where a part has been given its name. */
+  private partWaits(receiver: Expression, method: string): boolean {
+    if (receiver.kind !== 'Property' && receiver.kind !== 'Identifier') return false;
+    return this.environment.harnessParts.get(receiver.name)?.has(method) === true;
   }
 
   /** A callable handed to something that calls it back. */

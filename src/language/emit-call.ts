@@ -185,6 +185,9 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
       return any(`new EnumValue(${JSON.stringify(receiver.name)}, ${JSON.stringify(name)}, [${emitElements(fn, node.args)}])`);
     }
   }
+  const { builtins } = fn.module.environment;
+  // Whatever the receiver is called: it may be the harness.
+  if (builtins.has(`harness.${name}`)) fn.module.usedGlobals.add(`harness.${name}`);
   const hasSpread = node.args.some((arg) => arg.kind === 'Spread');
   const use: Use = READING_METHODS.has(name) ? 'read' : 'keep';
   const values = emitOperandsWithReceiver(fn, receiver, use, node.args);

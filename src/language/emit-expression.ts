@@ -8,6 +8,7 @@ import {
   type FunctionState,
   globalName,
   hasOwnedBit,
+  type ModuleState,
   NOWHERE,
   ownedBit,
   reportProblem,
@@ -15,7 +16,7 @@ import {
 import { line } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
 import { typeSchema } from './type-schema.ts';
-import { someNode } from './walk.ts';
+import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
 
 /** How the value of an expression is used: `read` only looks at it, `keep` lets it escape into another place. */
 export type Use = 'read' | 'keep';
@@ -82,7 +83,7 @@ export function emitExpression(fn: FunctionState, node: Expression, use: Use = '
     case 'Propagate':
       return emitPropagate(fn, node.value);
     case 'If': {
-      const ternary = asTernary(node);
+      const ternary = asTernary(fn.module, node);
       if (ternary !== undefined) return emitTernary(fn, ternary[0], ternary[1], ternary[2]);
       return lifted(fn, node);
     }
@@ -105,27 +106,28 @@ export function emitValue(fn: FunctionState, node: Expression, use: Use = 'keep'
 
 // ---- order of evaluation ----
 
-/** Does this expression need statements of its own before its value is there? */
-export function needsStatements(node: Expression | Element): boolean {
-  return someNode(node, (part) => {
-    switch (part.kind) {
-      case 'Match':
-      case 'Try':
-      case 'Retry':
-      case 'Deadline':
-      case 'Propagate':
-        return true;
-      case 'If':
-        return asTernary(part) === undefined;
-      default:
-        return false;
-    }
-  });
+/**
+ * Does this expression need statements of its own before its value is there? Asked at every level of a tree, so the
+ * answers are kept.
+ */
+export function needsStatements(module: ModuleState, node: TreeNode): boolean {
+  const known = module.lifted.get(node);
+  if (known !== undefined) return known;
+  let needs = node.kind === 'If' ? asTernary(module, node) === undefined : LIFTED.has(node.kind);
+  if (!needs) {
+    forEachChild(node, (child) => {
+      needs ||= !isFunctionNode(child) && needsStatements(module, child);
+    });
+  }
+  module.lifted.set(node, needs);
+  return needs;
 }
+
+const LIFTED: ReadonlySet<string> = new Set(['Match', 'Try', 'Retry', 'Deadline', 'Propagate']);
 
 /** Emits operands left to right. When a later one needs statements, earlier values are kept in temporaries first. */
 export function emitOperands(fn: FunctionState, nodes: readonly Expression[], use: Use = 'keep', firstUse: Use = use): Code[] {
-  const lastLifted = nodes.findLastIndex(needsStatements);
+  const lastLifted = nodes.findLastIndex((node) => needsStatements(fn.module, node));
   return nodes.map((node, index) => {
     const code = emitExpression(fn, node, index === 0 ? firstUse : use);
     return index < lastLifted && !isConstant(node) ? keep(fn, code) : code;
@@ -157,11 +159,14 @@ function lifted(fn: FunctionState, node: Expression): Code {
 }
 
 /** `if` whose branches are single expressions is a conditional expression. */
-function asTernary(node: Extract<Expression, { kind: 'If' }>): [Expression, Expression, Expression | undefined] | undefined {
+function asTernary(
+  module: ModuleState,
+  node: Extract<Expression, { kind: 'If' }>,
+): [Expression, Expression, Expression | undefined] | undefined {
   const then = singleExpression(node.then);
   const otherwise = node.otherwise === undefined ? undefined : singleExpression(node.otherwise);
   if (then === undefined || (node.otherwise !== undefined && otherwise === undefined)) return undefined;
-  if (needsStatements(then) || (otherwise !== undefined && needsStatements(otherwise))) return undefined;
+  if (needsStatements(module, then) || (otherwise !== undefined && needsStatements(module, otherwise))) return undefined;
   return [node.condition, then, otherwise];
 }
 
@@ -171,7 +176,7 @@ function singleExpression(block: Block): Expression | undefined {
 }
 
 function emitTernary(fn: FunctionState, condition: Expression, then: Expression, otherwise: Expression | undefined): Code {
-  if (needsStatements(then) || (otherwise !== undefined && needsStatements(otherwise))) {
+  if (needsStatements(fn.module, then) || (otherwise !== undefined && needsStatements(fn.module, otherwise))) {
     const name = fn.temp();
     const block = (value: Expression | undefined): Block | undefined =>
       value && { kind: 'Block', statements: [{ kind: 'ExpressionStatement', expression: value, span: value.span }], span: value.span };
@@ -194,7 +199,7 @@ function emitTernary(fn: FunctionState, condition: Expression, then: Expression,
 /** An expression as a JavaScript condition. */
 export function emitCondition(fn: FunctionState, node: Expression): string {
   if (node.kind === 'Unary' && node.operator === '!') return `!${emitCondition(fn, node.operand)}`;
-  if (node.kind === 'Binary' && (node.operator === '&&' || node.operator === '||') && !needsStatements(node.right)) {
+  if (node.kind === 'Binary' && (node.operator === '&&' || node.operator === '||') && !needsStatements(fn.module, node.right)) {
     const left = emitCondition(fn, node.left);
     return `(${left} ${node.operator} ${emitCondition(fn, node.right)})`;
   }
@@ -379,7 +384,7 @@ export function emitOperation(fn: FunctionState, operator: string, left: Code, r
 }
 
 function emitLogical(fn: FunctionState, node: Extract<Expression, { kind: 'Binary' }>): Code {
-  if (!needsStatements(node.right)) return { code: emitCondition(fn, node), kind: 'bool' };
+  if (!needsStatements(fn.module, node.right)) return { code: emitCondition(fn, node), kind: 'bool' };
   const name = fn.temp();
   fn.pre.push(`${name} = ${emitCondition(fn, node.left)};`);
   const right = fn.statement(() => `${name} = ${emitCondition(fn, node.right)};`);
@@ -390,7 +395,7 @@ function emitLogical(fn: FunctionState, node: Extract<Expression, { kind: 'Binar
 function emitCoalesce(fn: FunctionState, node: Extract<Expression, { kind: 'Binary' }>): Code {
   const left = emitExpression(fn, node.left);
   if (left.kind !== 'any') return left;
-  if (!needsStatements(node.right)) {
+  if (!needsStatements(fn.module, node.right)) {
     // nil is undefined, and no Value is null.
     return any(`(${left.code} ?? ${emitValue(fn, node.right)})`);
   }
@@ -535,6 +540,8 @@ function double(value: Code): string {
 function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Property' }>): Code {
   const { receiver, name } = node;
   const key = JSON.stringify(name);
+  // Whatever the receiver is called: it may be the harness, whose parts need their builtins.
+  if (fn.module.environment.harnessParts.has(name)) fn.module.usedGlobals.add(`harness.${name}`);
   if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined && isEnumName(fn, receiver.name)) {
     return any(constant(fn.module, `new EnumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
   }

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { dictEntries, dictGet, dictOf } from './dict.ts';
 import { display } from './display.ts';
+import { isHarness } from './harness.ts';
 import { fromJson, toJson } from './json.ts';
-import { Dict, Float, Handle, type Value } from './value.ts';
+import { Dict, Float, type Value } from './value.ts';
 
 /** Between values of the language and the JSON of the agent half. */
 
@@ -48,5 +49,5 @@ export function withoutKeys(dict: Dict, keys: readonly string[]): Dict {
 /** Agent functions may be given a harness first (spec/agents.md 0.3); it says nothing that the context does not. */
 export function withoutHarness(args: readonly Value[]): readonly Value[] {
   const [first] = args;
-  return first instanceof Handle && first.typeName.startsWith('harness') ? args.slice(1) : args;
+  return isHarness(first) ? args.slice(1) : args;
 }

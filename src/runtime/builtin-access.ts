@@ -1,6 +1,7 @@
 import type { Builtin, BuiltinGroup } from './builtin.ts';
 import { BUILTIN_GROUPS, BUILTIN_INDEX } from './builtin-index.ts';
 import type { ModuleInfo, Run } from './context.ts';
+import { harnessPartBuiltins } from './harness-methods.ts';
 import type { HarnFunction } from './value.ts';
 
 /**
@@ -27,6 +28,11 @@ export function namespaceMembers(namespace: string): string[] {
   return builtinNames().filter((name) => name.startsWith(`${namespace}.`));
 }
 
+/** Builtins that are reached through a name: members of a namespace, methods of `harness.PART`. */
+function membersOf(name: string): string[] {
+  return name.startsWith('harness.') ? harnessPartBuiltins(name.slice('harness.'.length)) : namespaceMembers(name);
+}
+
 /** Loads the groups that hold these builtins; names that are none are ignored. */
 export async function loadBuiltins(run: Run, names: Iterable<string>): Promise<void> {
   const { definitions } = loaded(run);
@@ -34,7 +40,10 @@ export async function loadBuiltins(run: Run, names: Iterable<string>): Promise<v
   for (const name of names) {
     const entry = BUILTIN_INDEX[name];
     if (entry !== undefined && !definitions.has(name)) groups.add(entry[0]);
-    for (const member of namespaceMembers(name)) groups.add((BUILTIN_INDEX[member] as readonly [string, unknown])[0]);
+    for (const member of membersOf(name)) {
+      const group = BUILTIN_INDEX[member]?.[0];
+      if (group !== undefined) groups.add(group);
+    }
   }
   for (const group of groups) {
     const { builtins }: BuiltinGroup = await (BUILTIN_GROUPS[group] as () => Promise<BuiltinGroup>)();

@@ -6,6 +6,7 @@ import type { Files } from '../platform/platform.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
 import { checkGraph } from './check-graph.ts';
 import { GLOBAL_NAMES } from './globals.ts';
+import { waitingHarnessMethods } from './harness-methods.ts';
 import { declaredNames, type Exported, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
 import { type CompiledImport, type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
 import { readGraph, type SourceGraph, type SourceModule } from './source-graph.ts';
@@ -83,6 +84,8 @@ function emitAll(graph: SourceGraph, facts: GraphFacts): Map<SourceModule, Emitt
 
 const BUILTIN_COLOURS = new Map(Object.entries(BUILTIN_INDEX).map(([name, [, colour]]) => [name, colour]));
 
+const HARNESS_PARTS = waitingHarnessMethods();
+
 function environmentOf(
   module: SourceModule,
   graph: SourceGraph,
@@ -120,6 +123,7 @@ function environmentOf(
     importedInterfaces: names.interfaces,
     importedAliases: names.aliases,
     globals: GLOBAL_NAMES,
+    harnessParts: HARNESS_PARTS,
   };
 }
 

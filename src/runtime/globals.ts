@@ -1,6 +1,7 @@
 import { namespaceMembers } from './builtin-access.ts';
 import type { Context } from './context.ts';
 import { runtimeError } from './errors.ts';
+import { Harness } from './harness.ts';
 import { Namespace } from './namespace.ts';
 import { Float, type Value } from './value.ts';
 
@@ -33,6 +34,8 @@ export function globalValue(context: Context, name: string): Value {
       return new Float(Math.E);
     case 'argv':
       return context.run.argv;
+    case 'harness':
+      return new Harness(context.run);
     default: {
       const provider = globalsOf(context).providers.get(name);
       if (provider === undefined && namespaceMembers(name).length > 0) return new Namespace(context.run, name);

@@ -4,6 +4,7 @@ import type { Context, ModuleInfo, Run } from './context.ts';
 import { copyDict, dictGet } from './dict.ts';
 import { bareError } from './errors.ts';
 import { globalValue } from './globals.ts';
+import { HarnessHandle } from './harness.ts';
 import { callMethod } from './methods.ts';
 import { nearestName } from './near-name.ts';
 import { skillEntry, skillRegistry } from './skill-registry.ts';
@@ -140,6 +141,7 @@ export class ModuleRecord implements ModuleInfo {
       const method = this.findMethod(receiver.structName, name);
       if (method !== undefined) return settle(context, depth, method(context, depth + CALL, receiver, ...args));
     }
+    if (receiver instanceof HarnessHandle) return receiver.callMethod(context, depth, name, args, this);
     return callMethod(context, depth, receiver, name, args);
   }
 

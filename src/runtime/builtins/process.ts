@@ -1,3 +1,4 @@
+import type { ProcessRequest } from '../../platform/platform.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
@@ -10,10 +11,10 @@ import { absolutePath } from './files.ts';
 const text = (value: Value): string => (value === undefined ? '' : display(value));
 
 /** Runs a program to its end; a failing one does not throw, one that cannot start does. */
-async function run(context: Context, command: string, args: readonly string[], cwd: string, shell: boolean): Promise<Value> {
+export async function runProcess(context: Context, request: ProcessRequest): Promise<Value> {
   const { processes } = context.run.platform;
   try {
-    const result = await processes.run({ command, args, cwd, shell, signal: context.signal });
+    const result = await processes.run({ ...request, signal: context.signal });
     return dictOf([
       ['stdout', result.stdout],
       ['stderr', result.stderr],
@@ -24,6 +25,10 @@ async function run(context: Context, command: string, args: readonly string[], c
     if (context.signal.aborted) throw context.signal.reason;
     throw thrownText(`exec failed: ${errorDetail(error)}`);
   }
+}
+
+function run(context: Context, command: string, args: readonly string[], cwd: string, shell: boolean): Promise<Value> {
+  return runProcess(context, { command, args, cwd, shell });
 }
 
 function requireCommand(name: string, command: Value): string {

@@ -90,6 +90,8 @@ export interface ModuleState {
   /** Functions that may answer a TailCall. */
   readonly bouncing: ReadonlySet<TreeNode>;
   unique: number;
+  /** Answers of `needsStatements`. */
+  readonly lifted: Map<TreeNode, boolean>;
   /** Mistakes that only show while emitting: a `break` outside of a loop. */
   readonly problems: Diagnostic[];
 }

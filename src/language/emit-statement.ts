@@ -205,7 +205,7 @@ function emitLoopBody(fn: FunctionState, label: string, body: Block): string {
 
 function emitWhile(fn: FunctionState, condition: Expression, body: Block): string {
   const label = fn.unique('L');
-  if (!needsStatements(condition)) {
+  if (!needsStatements(fn.module, condition)) {
     const test = emitCondition(fn, condition);
     return `${label}: while (${test}) { ${backEdge(fn)} ${emitLoopBody(fn, label, body)} }`;
   }

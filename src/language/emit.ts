@@ -212,6 +212,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     constants: new Map(),
     bouncing,
     unique: 0,
+    lifted: new Map(),
     problems: [],
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { posix as path } from 'node:path';
 import type { Script } from 'node:vm';
 import type { Platform } from '../platform/platform.ts';
@@ -84,7 +85,7 @@ export class CompileCache {
   }
 
   #file(scriptPath: string, text: string, kind: string): string {
-    return path.join(this.#directory, `${hash(`${scriptPath}\n${text}`)}.${kind}`);
+    return path.join(this.#directory, `${createHash('sha256').update(`${scriptPath}\n${text}`).digest('hex').slice(0, 32)}.${kind}`);
   }
 }
 
@@ -105,15 +106,4 @@ function cacheRoot({ env, system }: Platform): string {
   if (own !== undefined && own !== '') return own;
   const shared = env.get('XDG_CACHE_HOME');
   return path.join(shared !== undefined && shared !== '' ? shared : path.join(system.homeDirectory, '.cache'), 'harn');
-}
-
-/** FNV-1a over two lanes: no cryptography needed, since the texts themselves are compared. */
-function hash(text: string): string {
-  let a = 0x811c9dc5;
-  let b = 0x01000193;
-  for (let i = 0; i < text.length; i++) {
-    a = Math.imul(a ^ text.charCodeAt(i), 0x01000193);
-    b = Math.imul(b + text.charCodeAt(i), 0x85ebca6b) ^ (b >>> 13);
-  }
-  return (a >>> 0).toString(16).padStart(8, '0') + (b >>> 0).toString(16).padStart(8, '0');
 }

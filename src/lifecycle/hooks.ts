@@ -73,6 +73,10 @@ export class HookRegistry {
     this.#session = this.#session.filter((hook) => hook.source === 'manifest' || (name !== undefined && hook.event !== name));
   }
 
+  has(event: SessionEvent): boolean {
+    return this.#session.some((hook) => hook.event === event);
+  }
+
   get hasScriptHooks(): boolean {
     return this.#session.some((hook) => hook.source === 'script');
   }

@@ -139,9 +139,14 @@ export async function runActivation(
   }
 }
 
-/** The loop of a worker that nobody awaits directly; its outcome is in the worker. */
+/**
+ * The loop of a worker that nobody awaits directly; its outcome is in the worker. It begins when the caller has
+ * reached its next wait, so that what a script does right after a start or a resume comes before the first turn.
+ */
 export function runInBackground(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, resume: ResumeFacts | undefined): void {
-  runActivation(lifecycle, worker, tenure, resume).catch(() => undefined);
+  lifecycle.realClock.timer(0, () => {
+    if (!tenure.isOver) runActivation(lifecycle, worker, tenure, resume).catch(() => undefined);
+  });
 }
 
 async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, result: JsonObject, state: LoopState): Promise<void> {

@@ -64,7 +64,10 @@ async function raise(lifecycle: Lifecycle, worker: Worker, request: ParkRequest)
   const pending = new PendingPark(request, renderInstant(lifecycle.platform.clock.now()));
   worker.pending = pending;
   try {
-    const verdict = await approvePark(lifecycle, worker, request);
+    // Without a hook to ask, the flag is up before the caller's next step, and so before the worker's.
+    const verdict = lifecycle.hooks.has('pre_suspend')
+      ? await approvePark(lifecycle, worker, request)
+      : ({ decision: 'allow', reason: request.reason } as const);
     if (verdict.decision === 'deny') {
       pending.deniedReason = verdict.reason;
       retract(worker, pending);

@@ -1,50 +1,84 @@
 #!/usr/bin/env node
 
-// As little as possible before the real program: plain CommonJS, one bundle, V8's code cache of it.
-const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } = require('node:fs');
+// As little as possible before the real program: plain CommonJS that loads packs of code (scripts/bundle.ts) with V8's
+// code cache of each.
+const { mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 
-const argv = process.argv.slice(2);
-if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  // Without process.stdout, whose stream alone takes longer than all of this.
-  writeSync(1, `${JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')).version}\n`);
-} else {
-  start();
-}
-
 function start() {
-  const { Script } = require('node:vm');
   const dist = join(__dirname, '../dist');
-  const file = join(dist, 'harn.cjs');
-  const cachedData = read(join(dist, codeCacheName())) ?? read(userCacheFile(file));
-  const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
-  const bundle = { exports: {} };
-  script.runInThisContext()(bundle.exports, require, bundle, file, dist);
-  bundle.exports.main(argv).then(
-    (code) => {
-      if (cachedData === undefined || script.cachedDataRejected) keepCodeCache(script, file);
-      process.exit(code);
-    },
-    (error) => {
-      process.stderr.write(`harn: internal error; please report it with this text:\n${error?.stack ?? error}\n`);
-      process.exit(70);
-    },
-  );
+  const buildId = readFileSync(join(dist, 'current'), 'latin1');
+  const packs = new Packs(join(dist, buildId), buildId);
+  packs
+    .require('./main.cjs#$main')
+    .main(argv)
+    .then(
+      (code) => {
+        packs.keepCodeCaches();
+        process.exit(code);
+      },
+      (error) => {
+        process.stderr.write(`harn: internal error; please report it with this text:\n${error?.stack ?? error}\n`);
+        process.exit(70);
+      },
+    );
 }
 
-/** V8 reads only what the same version wrote on the same kind of machine. */
-function codeCacheName() {
-  return `harn-${process.version}-${process.arch}.cache`;
+/** Loads packs at their first use. */
+class Packs {
+  #folder;
+  #buildId;
+  #exports = new Map();
+  /** Scripts that had no code cache, by the name of their pack. */
+  #compiled = new Map();
+
+  constructor(folder, buildId) {
+    this.#folder = folder;
+    this.#buildId = buildId;
+  }
+
+  /** `./PACK.cjs#NAME` is one of our modules; anything else belongs to Node. */
+  require = (id) => {
+    if (!id.startsWith('./')) return require(id);
+    const [pack, name] = id.slice(2).split('#');
+    return (this.#exports.get(pack) ?? this.#load(pack))[name];
+  };
+
+  #load(pack) {
+    const { Script } = require('node:vm');
+    const file = join(this.#folder, pack);
+    const cachedData = read(`${file}.${codeCacheSuffix()}`) ?? read(this.#userCacheFile(pack));
+    const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
+    if (cachedData === undefined || script.cachedDataRejected) this.#compiled.set(pack, script);
+    const module = { exports: {} };
+    this.#exports.set(pack, module.exports);
+    script.runInThisContext()(module.exports, this.require, module, file, this.#folder);
+    this.#exports.set(pack, module.exports);
+    return module.exports;
+  }
+
+  /** For the next start. A cache that cannot be written is no cache. */
+  keepCodeCaches() {
+    for (const [pack, script] of this.#compiled) {
+      try {
+        const target = this.#userCacheFile(pack);
+        mkdirSync(join(target, '..'), { recursive: true, mode: 0o700 });
+        writeFileSync(`${target}.${process.pid}`, script.createCachedData(), { mode: 0o600 });
+        renameSync(`${target}.${process.pid}`, target);
+      } catch {}
+    }
+  }
+
+  /** V8 reads only what the same version wrote on the same kind of machine; another Node finds its own here. */
+  #userCacheFile(pack) {
+    const { env } = process;
+    const root = env.HARN_CACHE_DIR || join(env.XDG_CACHE_HOME || join(require('node:os').homedir(), '.cache'), 'harn');
+    return join(root, this.#buildId, 'code', `${pack}.${codeCacheSuffix()}`);
+  }
 }
 
-/**
- * Where this user keeps the code cache when the one of the installation was made by another Node. The time of the bundle
- * is in the name, because V8 itself tells one bundle from another only by its length.
- */
-function userCacheFile(bundle) {
-  const { env } = process;
-  const root = env.HARN_CACHE_DIR || join(env.XDG_CACHE_HOME || join(require('node:os').homedir(), '.cache'), 'harn');
-  return join(root, 'bundle', `${Math.trunc(statSync(bundle).mtimeMs)}-${codeCacheName()}`);
+function codeCacheSuffix() {
+  return `${process.version}-${process.arch}.cache`;
 }
 
 function read(path) {
@@ -55,13 +89,10 @@ function read(path) {
   }
 }
 
-/** A cache that cannot be written is no cache; the next start then compiles again. */
-function keepCodeCache(script, bundle) {
-  try {
-    const target = userCacheFile(bundle);
-    mkdirSync(join(target, '..'), { recursive: true, mode: 0o700 });
-    const aside = `${target}.${process.pid}`;
-    writeFileSync(aside, script.createCachedData(), { mode: 0o600 });
-    renameSync(aside, target);
-  } catch {}
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  // Without process.stdout, whose stream alone takes longer than all of this.
+  writeSync(1, `${JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')).version}\n`);
+} else {
+  start();
 }

@@ -1,0 +1,159 @@
+/**
+ * Bundles the command line into a few files ("packs"), each of which is one scope that V8 reads at once.
+ *
+ * esbuild alone offers two shapes. One file for everything: a small script then reads, and V8 deserialises, ten times
+ * the code that it runs. Or a chunk for every dynamic import and every set of modules that some of them share: more than
+ * a hundred files, whose bindings to each other are getters also on the hottest paths. So it runs twice: first with
+ * splitting, to learn what belongs together, then once for each pack over the chunks that the table below puts into it.
+ */
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+
+/**
+ * What each pack exists for: everything that these modules need at once and no earlier pack has. All of a pack is
+ * evaluated when any of it is needed; whatever no pack names is a pack of its own.
+ */
+const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = [
+  [
+    'main',
+    [
+      'src/cli/main.ts',
+      'src/cli/commands/run.ts',
+      'src/runtime/builtins/core.ts',
+      'src/runtime/builtins/strings.ts',
+      'src/runtime/builtins/collections.ts',
+    ],
+  ],
+  ['compile', ['src/runtime/compile-program.ts']],
+  ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],
+];
+
+export interface Bundle {
+  /** Names this build: changes with any of its code. */
+  readonly id: string;
+  /** Text of each file by its name; `main.cjs` is the one to begin with. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** @param root the directory of the project */
+export async function bundle(root: string): Promise<Bundle> {
+  const chunks = await readChunks(root);
+  const id = createHash('sha256')
+    .update(JSON.stringify([PACKS, [...chunks.texts]]))
+    .digest('hex')
+    .slice(0, 16);
+  const packs = assignPacks(chunks);
+  const packOf = new Map([...packs].flatMap(([pack, members]) => members.map((chunk) => [chunk, pack] as const)));
+  const files = new Map<string, string>();
+  for (const [pack, members] of packs) {
+    files.set(`${pack}.cjs`, (await bundlePack(chunks, pack, members, packOf)).replace('@HARN_BUILD_ID@', id));
+  }
+  return { id, files };
+}
+
+interface Chunks {
+  /** Text of each chunk by its file name. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Chunks that a chunk imports at once. */
+  readonly imports: ReadonlyMap<string, readonly string[]>;
+  /** The chunk that begins with this module. */
+  readonly entryChunk: ReadonlyMap<string, string>;
+}
+
+const SHARED: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  // ASCII lets V8 keep the text with one byte a character.
+  charset: 'ascii',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+async function readChunks(root: string): Promise<Chunks> {
+  const { outputFiles, metafile } = await build({
+    ...SHARED,
+    absWorkingDir: root,
+    entryPoints: ['src/cli/main.ts'],
+    outdir: 'chunks',
+    format: 'esm',
+    splitting: true,
+    write: false,
+    metafile: true,
+    define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'undefined' },
+    logOverride: { 'empty-import-meta': 'silent' },
+  });
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output] as const);
+  return {
+    texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])),
+    imports: new Map(outputs.map(([chunk, output]) => [chunk, staticImports(output)])),
+    entryChunk: new Map(outputs.flatMap(([chunk, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, chunk] as const]))),
+  };
+}
+
+function staticImports({ imports }: Metafile['outputs'][string]): string[] {
+  return imports.filter(({ kind, external }) => kind === 'import-statement' && external !== true).map(({ path }) => basename(path));
+}
+
+/** Every chunk is in exactly one pack. A pack needs at once only itself and earlier ones. */
+function assignPacks(chunks: Chunks): ReadonlyMap<string, readonly string[]> {
+  const taken = new Set<string>();
+  const packs = new Map<string, string[]>();
+  for (const [name, entries] of PACKS) {
+    const members = new Set<string>();
+    for (const entry of entries) {
+      const chunk = chunks.entryChunk.get(entry);
+      if (chunk === undefined) throw new Error(`scripts/bundle.ts names ${entry}, which nothing imports lazily`);
+      addWithImports(chunks, chunk, members);
+    }
+    packs.set(
+      name,
+      [...members].filter((chunk) => !taken.has(chunk)),
+    );
+    for (const chunk of members) taken.add(chunk);
+  }
+  for (const chunk of chunks.texts.keys()) if (!taken.has(chunk)) packs.set(chunk.replace(/\.js$/, ''), [chunk]);
+  return packs;
+}
+
+function addWithImports(chunks: Chunks, chunk: string, found: Set<string>): void {
+  if (found.has(chunk)) return;
+  found.add(chunk);
+  for (const imported of chunks.imports.get(chunk) ?? []) addWithImports(chunks, imported, found);
+}
+
+/** One CommonJS function that exports a namespace for each of its chunks. Other packs are required as `./PACK.cjs#CHUNK`. */
+async function bundlePack(chunks: Chunks, pack: string, members: readonly string[], packOf: ReadonlyMap<string, string>): Promise<string> {
+  const plugin: Plugin = {
+    name: 'packs',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\// }, ({ path }) => {
+        const chunk = basename(path);
+        const home = packOf.get(chunk);
+        return home === pack ? { path: chunk, namespace: 'chunk' } : { path: `./${home}.cjs#${nameOf(chunk)}`, external: true };
+      });
+      onLoad({ filter: /./, namespace: 'chunk' }, ({ path }) => ({ contents: chunks.texts.get(path) ?? '', loader: 'js' }));
+    },
+  };
+  const entry = members.map((chunk) => `export * as ${nameOf(chunk)} from './${chunk}';\n`).join('');
+  const { outputFiles } = await build({
+    ...SHARED,
+    stdin: { contents: entry, resolveDir: '/' },
+    format: 'cjs',
+    write: false,
+    plugins: [plugin],
+    // V8 scripts have no import() of their own; esbuild makes it a promise of require().
+    supported: { 'dynamic-import': false },
+  });
+  return `(function (exports, require, module, __filename, __dirname) {${outputFiles?.[0]?.text}\n})`;
+}
+
+function nameOf(chunk: string): string {
+  return `$${chunk.replace(/\.js$/, '').replace(/\W/g, '_')}`;
+}
+
+/** The namespace of the module that the program begins with, inside `main.cjs`. */
+export const MAIN_NAMESPACE = nameOf('main.js');

@@ -1,7 +1,7 @@
 import { HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
-import { isErrno, removeDurably } from '../store/atomic-file.ts';
+import { isErrno, removeDurably, sweepTemporaries } from '../store/atomic-file.ts';
 import { acquireClaim, type Claim, claimPathOf } from '../store/claim-file.ts';
 import { type JournalOpen, JournalWriter, journalPathOf } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
@@ -123,6 +123,7 @@ function assertUnchanged(lifecycle: Lifecycle, subject: ResumeSubject): void {
 async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Promise<Worker> {
   const { files, target, snapshotPath } = subject;
   if (files === undefined) throw new Error(`${subject.id} is known neither here nor on disk`);
+  sweepTemporaries(lifecycle.platform.files, snapshotPath);
   const recovered = files.status === 'interrupted' ? recoverInterrupted(lifecycle, files, target) : undefined;
   const { record, state } = recovered ?? splitSnapshot(files.snapshot);
   const rebound = await lifecycle.rebinder.rebind({

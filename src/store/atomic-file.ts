@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Files, Platform } from '../platform/platform.ts';
 
 /**
@@ -42,6 +42,15 @@ export function createDurably(files: Files, path: string, content: string): void
 /** Removes a file and makes the removal durable; nothing happens when it is not there. */
 export function removeDurably(files: Files, path: string): void {
   if (unlinkIfPresent(files, path)) syncParent(files, path);
+}
+
+/** Removes what writers that were killed left beside a file. Only the owner of the file may call this. */
+export function sweepTemporaries(files: Files, path: string): void {
+  const prefix = `${basename(path)}.tmp_`;
+  const directory = dirname(path);
+  for (const name of files.list(directory)) {
+    if (name.startsWith(prefix)) unlinkIfPresent(files, join(directory, name));
+  }
 }
 
 /** Creates a private directory with its ancestors; one that exists stays as it is. */

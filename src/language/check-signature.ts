@@ -12,8 +12,8 @@ export interface Signature {
   /** Without `self` and the rest parameter. */
   readonly params: readonly { readonly name: string; readonly type: Type }[];
   readonly required: number;
-  /** Type of each further argument; undefined when there is no rest parameter. */
-  readonly rest: Type | undefined;
+  /** What each further argument is; undefined when there is no rest parameter. */
+  readonly rest: { readonly name: string; readonly type: Type } | undefined;
   readonly result: Type;
   readonly bounds: readonly { readonly parameter: string; readonly wanted: Type }[];
 }
@@ -53,7 +53,7 @@ function readSignature(node: Callable, outer: Scope): Signature {
     typeParams,
     params: own.map((param) => ({ name: param.name, type: parameterType(param, scope) })),
     required: firstDefault === -1 ? own.length : firstDefault,
-    rest: rest && parameterType(rest, scope),
+    rest: rest && { name: rest.name, type: parameterType(rest, scope) },
     result: resultType(node, scope),
     bounds:
       node.kind === 'Function'

@@ -87,9 +87,9 @@ export function checkArguments(state: CheckState, signature: Signature, node: Ca
   const settled = spreadAt === -1 ? types : types.slice(0, spreadAt);
   for (const [index, type] of settled.entries()) {
     const arg = node.args[index] as Expression;
-    const param = signature.params[index];
-    const wanted = param?.type ?? (index >= signature.params.length ? signature.rest : undefined);
-    if (wanted === undefined) continue;
+    const param = signature.params[index] ?? signature.rest;
+    if (param === undefined) continue;
+    const wanted = param.type;
     const given = signature.typeParams.length > 0 && isSchema(wanted) ? generic('Schema', [schemaType(state, arg)]) : type;
     const conflict = bindParameters(signature, wanted, given, bindings);
     if (conflict !== undefined) {
@@ -101,8 +101,7 @@ export function checkArguments(state: CheckState, signature: Signature, node: Ca
     }
     const expected = substitute(wanted, bindings, signature.typeParams);
     if (!isAssignable(given, expected)) {
-      const name = param?.name ?? '...';
-      state.error(`Argument ${index + 1} ('${name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
+      state.error(`Argument ${index + 1} ('${param.name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
     }
     checkBounds(state, signature, wanted, bindings, arg.span);
   }

@@ -31,16 +31,21 @@ function step(path: Path | undefined, field: string): Path | undefined {
   return path && { variable: path.variable, key: `${path.key}.${field}`, fields: [...path.fields, field] };
 }
 
+interface Narrowed {
+  readonly path: Path;
+  readonly type: Type;
+}
+
 /**
  * What the tests that were passed on the way here say of variables and their fields. Everything else has the type it
  * was declared with.
  */
 export class Flow {
-  readonly #types: Map<string, Type>;
+  readonly #types: Map<string, Narrowed>;
   /** For variables of type `unknown`: kinds that were tested for and ruled out. */
   readonly #ruledOut: Map<Variable, ReadonlySet<string>>;
 
-  constructor(types = new Map<string, Type>(), ruledOut = new Map<Variable, ReadonlySet<string>>()) {
+  constructor(types = new Map<string, Narrowed>(), ruledOut = new Map<Variable, ReadonlySet<string>>()) {
     this.#types = types;
     this.#ruledOut = ruledOut;
   }
@@ -50,12 +55,12 @@ export class Flow {
   }
 
   get(path: Path): Type | undefined {
-    return this.#types.get(path.key);
+    return this.#types.get(path.key)?.type;
   }
 
   narrow(path: Path, type: Type): void {
     this.#forgetBelow(path.key);
-    this.#types.set(path.key, type);
+    this.#types.set(path.key, { path, type });
   }
 
   ruleOut(variable: Variable, kind: string): void {
@@ -82,13 +87,16 @@ export class Flow {
 
   /** What holds after either way was taken, both of which began here. */
   join(a: Flow, b: Flow): Flow {
-    const types = new Map<string, Type>();
-    for (const [key, type] of a.#types) {
-      const other = b.#types.get(key);
+    const types = new Map<string, Narrowed>();
+    for (const [key, { path, type }] of a.#types) {
+      const other = b.#types.get(key)?.type;
       if (other === undefined) continue;
       const both = isSame(type, other) ? type : union([type, other]);
       const before = this.#types.get(key);
-      types.set(key, before !== undefined && isEquivalent(before, both) ? before : both);
+      const known = before?.type ?? (path.fields.length === 0 ? path.variable.type : undefined);
+      // Nothing was learned in the end: the type keeps the order in which it was written.
+      if (known === undefined || !isEquivalent(known, both)) types.set(key, { path, type: both });
+      else if (before !== undefined) types.set(key, before);
     }
     const ruledOut = new Map<Variable, ReadonlySet<string>>();
     for (const [variable, kinds] of a.#ruledOut) {

@@ -1,0 +1,43 @@
+import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import { checkProgram } from '../../src/language/check.ts';
+import type { CheckEnvironment } from '../../src/language/check-state.ts';
+import { parse } from '../../src/language/parser.ts';
+import { BUILTIN_SIGNATURES } from '../../src/runtime/builtin-signatures.ts';
+import { GLOBAL_NAMES } from '../../src/runtime/globals.ts';
+
+const BUILTINS = new Map(Object.entries(BUILTIN_SIGNATURES));
+
+/** Checks one file that imports nothing. */
+export function checkText(text: string, change: Partial<CheckEnvironment> = {}): readonly Diagnostic[] {
+  const { program, diagnostics } = parse({ path: 'test.harn', text });
+  if (diagnostics.length > 0) throw new Error(`the test does not parse: ${diagnostics[0]?.message}`);
+  return checkProgram(program, {
+    role: 'entry',
+    builtins: BUILTINS,
+    globals: GLOBAL_NAMES,
+    imports: new Map(),
+    importedScopes: [],
+    isComplete: true,
+    ...change,
+  });
+}
+
+/** `LINE:COLUMN message` of each error. */
+export function errorsOf(text: string): string[] {
+  return linesOf(text, 'error');
+}
+
+export function warningsOf(text: string): string[] {
+  return linesOf(text, 'warning');
+}
+
+function linesOf(text: string, severity: Diagnostic['severity']): string[] {
+  return checkText(text)
+    .filter((diagnostic) => diagnostic.severity === severity)
+    .map(({ span, message }) => `${span?.line}:${span?.column} ${message}`);
+}
+
+/** The statements inside of a function, so that names are not those of the file. */
+export function inFunction(statements: string): string {
+  return `fn wrapper() {\n${statements}\n}`;
+}

@@ -5,7 +5,7 @@ import { emitValue } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
 import { describeType, type TypeDescriptor } from './emit-types.ts';
 import type { FunctionScope, Variable } from './scope.ts';
-import { type SchemaJson, toolParameters } from './tool-schema.ts';
+import { jsonSchema, type SchemaJson, toolParameters } from './tool-schema.ts';
 import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
 
 /** What a function expression is made of; the pieces stand in this order. */
@@ -222,6 +222,7 @@ export function toolDefinition(module: ModuleState, node: ToolDeclaration): Sche
     description: node.description ?? '',
     parameters: toolParameters(node.params, module.types),
     params: node.params.map(({ name }) => name),
+    ...(node.returnType === undefined ? {} : { returns: jsonSchema(node.returnType, module.types, new Set()) }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface ToolDefinition {
   readonly parameters: unknown;
   /** Parameter names in order. */
   readonly params: readonly string[];
+  /** JSON Schema of the result; absent when the declaration does not say. */
+  readonly returns?: unknown;
 }
 
 /** A module while it runs: what it exports and what its code asks of it. `M` in emitted code. */
@@ -70,14 +72,13 @@ export class ModuleRecord implements ModuleInfo {
     this.structs.get(struct)?.set(name, fn);
   }
 
-  /** A `tool` declaration is a registry with one entry (spec/agents.md 2.1). Its handler takes one dict. */
+  /**
+   * A `tool` declaration is a registry with one entry (spec/agents.md 2.1). Its handler takes one dict, as the loop
+   * calls it, or the arguments in order, as a script may.
+   */
   tool(definition: ToolDefinition, fn: HarnFunction, isAsync: boolean, offset: number): Value {
-    const handler = ((context: Context, depth: number, args: Value) =>
-      fn(
-        context,
-        depth + CALL,
-        ...definition.params.map((name) => (args instanceof Dict ? dictGet(args, name) : undefined)),
-      )) as unknown as HarnFunction;
+    const handler = ((context: Context, depth: number, ...args: Value[]) =>
+      fn(context, depth + CALL, ...toolArguments(definition.params, args))) as unknown as HarnFunction;
     (handler as { meta: FunctionMeta }).meta = {
       kind: 'closure',
       name: definition.name,
@@ -88,7 +89,8 @@ export class ModuleRecord implements ModuleInfo {
     const entry = new Dict();
     entry.name = definition.name;
     entry.description = definition.description;
-    entry.parameters = jsonValue(definition.parameters);
+    entry.parameters = argumentForms(definition.parameters);
+    if (definition.returns !== undefined) entry.outputSchema = jsonValue(definition.returns);
     entry.handler = handler;
     entry.executor = 'harn';
     const registry = new Dict();
@@ -170,6 +172,19 @@ export class ModuleRecord implements ModuleInfo {
     if (!isCallable(value)) throw bareError(`Undefined builtin: ${name} (${typeOf(value)})`);
     return value;
   }
+}
+
+/** A single dict names the arguments; anything else is the arguments themselves. */
+function toolArguments(params: readonly string[], args: readonly Value[]): readonly Value[] {
+  const [named] = args;
+  return args.length === 1 && named instanceof Dict ? params.map((name) => dictGet(named, name)) : args;
+}
+
+/** The short form of 2.2 out of the schema, so that scripts find `parameters.NAME.type` as they do after `tool_define`. */
+function argumentForms(schema: unknown): Value {
+  const { properties, required } = schema as { properties: Record<string, object>; required: readonly string[] };
+  const forms = Object.entries(properties).map(([name, form]) => [name, required.includes(name) ? form : { ...form, required: false }]);
+  return jsonValue(Object.fromEntries(forms));
 }
 
 /** JSON that the emitter embedded, as a Value. */

@@ -10,6 +10,7 @@ import type { Context } from './context.ts';
 import { display } from './display.ts';
 import { fromJson, stringifyPretty, toJson } from './json.ts';
 import { deriveContext } from './task-context.ts';
+import { withToolHooks } from './tool-hooks.ts';
 import { type HarnFunction, isCallable, type Value } from './value.ts';
 
 /** Entries of a registry, of a list of entries, or of a list of registries; nil gives none. */
@@ -44,7 +45,7 @@ function bindTool(context: Context, entry: Value): Tool {
     timeoutMs: typeof facts.timeout_ms === 'number' ? facts.timeout_ms : undefined,
     executor,
     handler: isCallable(handler)
-      ? (args, call) => callHandler(deriveContext(context, { signal: call.signal }), handler, args)
+      ? (args, call) => callHandler(deriveContext(context, { signal: call.signal }), name, handler, args)
       : async () => {
           throw toolFault(`tool ${name} runs with ${executor}, which this host does not provide`);
         },
@@ -60,9 +61,9 @@ export function isIdempotent({ idempotent, annotations }: JsonObject): boolean {
   return idempotent === true || (isJsonObject(annotations) && annotations.idempotentHint === true);
 }
 
-async function callHandler(context: Context, handler: HarnFunction, args: JsonObject): Promise<ToolReturn> {
+async function callHandler(context: Context, name: string, handler: HarnFunction, args: JsonObject): Promise<ToolReturn> {
   try {
-    return toolReturn(await callValue(context, 0, handler, fromJson(args)));
+    return await withToolHooks(context, name, args, async (given) => toolReturn(await callValue(context, 0, handler, fromJson(given))));
   } catch (error) {
     throw asToolError(error);
   }

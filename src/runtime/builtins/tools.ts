@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { stringify } from '../json.ts';
+import { clearToolHooks, registerToolHook } from '../tool-hooks.ts';
 import {
   defineTool,
   emptyRegistry,
@@ -149,6 +150,18 @@ export const TOOLS: BuiltinGroup = {
     tool_format_result: pure('(name: any = nil, value: any = nil) -> string', 'A result as text for a model.', ([name, value]) =>
       formatResult(name, value),
     ),
+    register_tool_hook: pure(
+      '(hook: any = nil) -> nil',
+      'Puts a hook around the tool calls that a pattern matches: `{pattern, deny?, max_output?, pre?, post?}`.',
+      ([hook], context) => {
+        registerToolHook(context.run, hook);
+        return undefined;
+      },
+    ),
+    clear_tool_hooks: pure('() -> nil', 'Removes all hooks around tool calls.', (_args, context) => {
+      clearToolHooks(context.run);
+      return undefined;
+    }),
     tool_bind: {
       signature: '(registry: any = nil, body: any = nil) -> any',
       doc: 'Makes a registry the current one, for the time of a function when one is given.',

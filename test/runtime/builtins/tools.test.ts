@@ -63,6 +63,25 @@ println(try { tool_ref("a") })`,
     ['a', 'Result.Err(tool_ref: no tool registry bound)'],
   ],
   [
+    '10.1: a hook refuses, changes arguments, and cuts results',
+    `tool echo(text: string) -> string {
+  return text
+}
+fn result(text) {
+  llm_mock({tool_calls: [{name: "echo", args: {text: text}}]})
+  llm_mock({text: "end"})
+  let r = agent_loop("x", nil, {provider: "mock", tool_format: "native", tools: echo})
+  return r.transcript.messages[2].content
+}
+register_tool_hook({pattern: "ec*", max_output: 3, pre: { call -> {args: {text: call.args.text + "!"}} }})
+println(result("ab"))
+println(result("abcd"))
+clear_tool_hooks()
+register_tool_hook({pattern: "*", deny: "closed"})
+println(result("ab").contains("permission_denied"))`,
+    ['ab!', 'abc', '[2 characters snipped]', 'true'],
+  ],
+  [
     '2.2: a tool that nothing can execute fails before the first model call',
     `println(try { agent_loop("x", nil, {provider: "mock", tools: {_type: "tool_registry", tools: [{name: "a"}]}}) })
 println(len(llm_mock_calls()))`,

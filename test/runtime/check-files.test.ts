@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { FakeFiles } from '../../src/platform/fake-files.ts';
+import { checkFiles } from '../../src/runtime/check-files.ts';
+
+/** Checks the first file, or all that are named, of a small tree. @returns `PATH:LINE SEVERITY message` */
+function check(tree: Readonly<Record<string, string>>, paths = [Object.keys(tree)[0] as string]): string[] {
+  const files = new FakeFiles();
+  files.mkdir('/p', { recursive: true });
+  for (const [name, text] of Object.entries(tree)) files.write(name, text);
+  return checkFiles(files, paths).flatMap((report) =>
+    report.diagnostics.map(({ path, span, severity, message }) => `${path}:${span?.line} ${severity} ${message}`),
+  );
+}
+
+test('an imported function is checked against its own types', () => {
+  expect(
+    check({
+      '/p/main.harn': 'import { area } from "./m"\nprintln(area({w: "x"}))',
+      '/p/m.harn': 'type Box = {w: int}\npub fn area(b: Box) -> int { return b.w }',
+    }),
+  ).toEqual(["/p/main.harn:2 error Argument 1 ('b'): expected {w: int}, got {w: string}"]);
+});
+
+test('types come through an import of names, and through a module in between', () => {
+  expect(
+    check({
+      '/p/main.harn': 'import { make } from "./facade"\nlet b: Box = make(1)\nfn f(c: Colour) { match c { Colour.Red -> { } } }',
+      '/p/facade.harn': 'pub import "./m"',
+      '/p/m.harn': 'type Box = {w: int}\nenum Colour { Red, Blue }\npub fn make(w: int) -> {h: int} { return {h: w} }',
+    }),
+  ).toEqual([
+    "/p/main.harn:2 error 'b' declared as {w: int}, but assigned {h: int} (missing field 'w' (int))",
+    '/p/main.harn:3 error Non-exhaustive match on enum Colour: missing variants "Blue"',
+  ]);
+});
+
+test('a struct keeps its methods across files', () => {
+  expect(
+    check({
+      '/p/main.harn': 'import "./m"\nfn f<T>(x: T) where T: Sized { }\nf(Box({w: 1}))\nf(Lid({w: 1}))',
+      '/p/m.harn':
+        'interface Sized { fn size(self) -> int }\nstruct Box { w: int }\nstruct Lid { w: int }\nimpl Box { fn size(self) -> int { return self.w } }\npub fn nothing() {}',
+    }),
+  ).toEqual([
+    "/p/main.harn:4 error Type 'Lid' does not satisfy interface 'Sized': missing method(s): size (required by constraint `where T: Sized`)",
+  ]);
+});
+
+test('a deprecated function warns in other files', () => {
+  expect(check({ '/p/main.harn': 'import "./m"\nold()', '/p/m.harn': '@deprecated(since: "2")\npub fn old() {}' })).toEqual([
+    '/p/main.harn:2 warning `old` is deprecated (since 2)',
+  ]);
+});
+
+test('mistakes of imported modules are reported with their path, once', () => {
+  const tree = { '/p/a.harn': 'import "./m"', '/p/b.harn': 'import "./m"', '/p/m.harn': 'pub fn f() -> int { return "x" }' };
+  const mistake = "/p/m.harn:1 error return type doesn't match: expected int, got string";
+  expect(check(tree, ['/p/a.harn', '/p/b.harn'])).toEqual([mistake]);
+  expect(check(tree, ['/p/a.harn', '/p/m.harn'])).toEqual([mistake]);
+});
+
+test('a missing module hides no other mistake, and no name is missed then', () => {
+  expect(check({ '/p/main.harn': 'import "./gone"\nfrom_gone()\nlet x: int = "a"' })).toEqual([
+    "/p/main.harn:1 error Import error: cannot read '/p/gone.harn': No such file or directory (os error 2)",
+    "/p/main.harn:3 error 'x' declared as int, but assigned string",
+  ]);
+});
+
+test('names that collide are mistakes of the import', () => {
+  expect(check({ '/p/main.harn': 'import "./a"\nimport "./b"\nf()', '/p/a.harn': 'pub fn f() {}', '/p/b.harn': 'pub fn f() {}' })).toEqual([
+    '/p/main.harn:2 error Import collision: \'f\' is already defined when importing ./b. Use selective imports to disambiguate: import { f } from "..."',
+  ]);
+});
+
+test('modules that import each other are checked', () => {
+  expect(
+    check({
+      '/p/a.harn': 'import { g } from "./b"\npub fn f(x: int) { if x > 0 { g("x") } }\npipeline default() { f(1) }',
+      '/p/b.harn': 'import { f } from "./a"\npub fn g(x: int) { f("y") }',
+    }).sort(),
+  ).toEqual([
+    "/p/a.harn:2 error Argument 1 ('x'): expected int, got string",
+    "/p/b.harn:2 error Argument 1 ('x'): expected int, got string",
+  ]);
+});
+
+test('a file that does not parse is not checked', () => {
+  expect(check({ '/p/main.harn': 'let x: int = "a"\nlet = 3' })).toHaveLength(1);
+});
+
+test('a pipeline that extends another repeats no message', () => {
+  expect(
+    check({ '/p/main.harn': 'pipeline base(task) {\n  let x: int = "a"\n}\npipeline child(task) extends base { println(x) }' }),
+  ).toHaveLength(1);
+});
+
+test('a file that cannot be read is reported', () => {
+  expect(check({ '/p/main.harn': '' }, ['/p/gone.harn'])).toEqual([
+    '/p/gone.harn:undefined error cannot read the file: there is no such file',
+  ]);
+});

@@ -7,6 +7,7 @@ import { thrownText } from '../errors.ts';
 import { errorDetail, orThrow } from '../file-errors.ts';
 import { linesOf } from '../text.ts';
 import { Dict, EnumValue, Float, type Value } from '../value.ts';
+import { classifyPath, isAbsolute, type WorkspacePath } from '../workspace-path.ts';
 
 const text = (value: Value): string => (value === undefined ? '' : display(value));
 
@@ -267,12 +268,12 @@ export const FILES: BuiltinGroup = {
     path_is_absolute: {
       signature: '(path: any) -> bool',
       doc: 'True for an absolute path.',
-      call: (_c, _d, p) => path.isAbsolute(text(p)),
+      call: (_c, _d, p) => isAbsolute(text(p)),
     },
     path_is_relative: {
       signature: '(path: any) -> bool',
       doc: 'True for a relative path.',
-      call: (_c, _d, p) => !path.isAbsolute(text(p)),
+      call: (_c, _d, p) => !isAbsolute(text(p)),
     },
     path_to_posix: {
       signature: '(path: any) -> string',
@@ -326,6 +327,19 @@ export const FILES: BuiltinGroup = {
         ]);
       },
     },
+    path_workspace_info: {
+      signature: '(path: any, root: any = nil) -> dict',
+      doc: 'What a path is to a workspace: `kind` is `workspace_relative`, `host_absolute` or `invalid` with a `reason`.',
+      call: (c, _d, p, root) => workspaceInfo(workspacePath(c, p, root)),
+    },
+    path_workspace_normalize: {
+      signature: '(path: any, root: any = nil) -> string | nil',
+      doc: 'The path within the workspace; nil when it lies outside.',
+      call: (c, _d, p, root) => {
+        const found = workspacePath(c, p, root);
+        return found.kind === 'invalid' ? undefined : found.workspacePath;
+      },
+    },
     cwd: { signature: '() -> string', doc: 'The execution directory.', call: (c) => c.run.executionRoot },
     execution_root: { signature: '() -> string', doc: 'The execution directory.', call: (c) => c.run.executionRoot },
     source_dir: {
@@ -346,6 +360,30 @@ export const FILES: BuiltinGroup = {
     runtime_paths: { signature: '() -> dict', doc: 'The directories that the runtime uses.', call: (c) => runtimePaths(c) },
   },
 };
+
+function workspacePath(context: Context, given: Value, root: Value): WorkspacePath {
+  const { run } = context;
+  const base = root === undefined ? (run.projectRoot ?? run.executionRoot) : absolutePath(context, root);
+  return classifyPath(run.platform.files, base, text(given));
+}
+
+function workspaceInfo(found: WorkspacePath): Dict {
+  if (found.kind === 'invalid') {
+    return dictOf([
+      ['kind', found.kind],
+      ['reason', found.reason],
+      ['workspace_path', undefined],
+      ['host_path', undefined],
+      ['recovered_root_drift', false],
+    ]);
+  }
+  return dictOf([
+    ['kind', found.kind],
+    ['workspace_path', found.workspacePath],
+    ['host_path', found.hostPath],
+    ['recovered_root_drift', found.kind === 'workspace_relative' && found.recoveredRootDrift],
+  ]);
+}
 
 function joinPaths(parts: readonly string[]): string {
   let result = '';

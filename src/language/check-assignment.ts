@@ -1,4 +1,5 @@
 import type { Assignment, BinaryOperator, Expression } from './ast.ts';
+import { CHECKER_CODES } from './check-codes.ts';
 import { rootName } from './check-names.ts';
 import type { Variable } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
@@ -17,7 +18,7 @@ export function checkAssignment(state: CheckState, node: Assignment): void {
   if (variable === undefined) return;
   if (variable.keyword === 'let' || variable.keyword === 'const') {
     const message = `Cannot assign to '${variable.name}': variable is immutable (declared with '${variable.keyword}')`;
-    state.warn(message, node.span, { code: 'HARN-OWN-001' });
+    state.warn(message, node.span, { code: CHECKER_CODES.immutableAssigned.code });
   } else if (target.kind !== 'Identifier') {
     writeThrough(state, variable);
   } else {

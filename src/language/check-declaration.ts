@@ -1,11 +1,11 @@
 import type { Attribute, FunctionDeclaration, ImplDeclaration, Parameter, Pipeline, Statement, ToolDeclaration } from './ast.ts';
+import { CHECKER_CODES } from './check-codes.ts';
 import { parameterInside } from './check-signature.ts';
 import type { CheckState, Frame } from './check-state.ts';
 import { checkVariance } from './check-variance.ts';
 import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
 import { ANY, generic, renderType, type Type } from './types.ts';
-import { isAssignable } from './types-assignability.ts';
 
 /** Declarations are fine behind a `return`. */
 export function isDeclaration(node: Statement): boolean {
@@ -129,12 +129,7 @@ function returnable(
 
 function checkParameter(state: CheckState, param: Parameter, scope: typeof state.scope, self: Type | undefined): void {
   const type = param.name === 'self' && param.type === undefined && self !== undefined ? self : parameterInside(param, scope);
-  if (param.defaultValue !== undefined) {
-    const value = state.infer(param.defaultValue);
-    if (!isAssignable(value, type)) {
-      state.error(`'${param.name}' declared as ${renderType(type)}, but assigned ${renderType(value)}`, param.defaultValue.span);
-    }
-  }
+  if (param.defaultValue !== undefined) state.infer(param.defaultValue);
   state.declare(param.name, type);
 }
 
@@ -159,8 +154,8 @@ function checkMain(state: CheckState, node: FunctionDeclaration | Pipeline): voi
   if (node.kind === 'Pipeline' && node.params.every(({ name, type }) => type === undefined && INJECTED.has(name))) return;
   const isHandle = first.type === undefined || (first.type.kind === 'NamedType' && first.type.name === 'Harness');
   if ((first.name === 'harness' || first.name === '_harness') && isHandle) return;
-  state.error('the first parameter of `main` must be `harness: Harness`', first.span, {
-    code: 'HARN-NAM-101',
+  state.error(CHECKER_CODES.badMain.text, first.span, {
+    code: CHECKER_CODES.badMain.code,
     help: `write \`${node.kind === 'Pipeline' ? 'pipeline' : 'fn'} main(harness: Harness)\``,
   });
 }

@@ -7,7 +7,7 @@ import { schemaType } from './infer-schema.ts';
 import { pathOf } from './narrow-flow.ts';
 import { parse } from './parser.ts';
 import { resolveType } from './type-resolve.ts';
-import { ANY, generic, itemOf, NEVER, renderType, type Type } from './types.ts';
+import { ANY, generic, itemOf, NEVER, renderType, type Type, withoutNil } from './types.ts';
 
 export type CallNode = Extract<Expression, { kind: 'Call' }>;
 
@@ -74,9 +74,18 @@ function builtinResult(state: CheckState, signature: string): Type {
   const text = arrow === -1 ? 'any' : signature.slice(arrow + 5);
   const known = state.builtinResults.get(text);
   if (known !== undefined) return known;
-  const type = readType(text, state.fileScope);
+  const type = certain(readType(text, state.fileScope));
   state.builtinResults.set(text, type);
   return type;
+}
+
+/**
+ * Scripts know when a builtin answers nil or which of its forms they get: `to_int("1")` may stand where an int is wanted.
+ */
+function certain(type: Type): Type {
+  if (type.kind !== 'union') return type;
+  const rest = withoutNil(type);
+  return rest.kind === 'union' ? ANY : rest;
 }
 
 /** A signature that does not read says nothing. */

@@ -32,7 +32,7 @@ export function inferProperty(state: CheckState, node: Extract<Expression, { kin
   const receiver = state.infer(node.receiver);
   const path = node.isOptional ? undefined : pathOf(node, state.scope);
   const narrowed = path && state.flow.get(path);
-  if (narrowed !== undefined) return narrowed;
+  if (narrowed !== undefined) return narrowed.kind === 'never' ? ANY : narrowed;
   return node.isOptional ? ANY : fieldOf(receiver, node.name);
 }
 
@@ -41,7 +41,7 @@ export function inferSubscript(state: CheckState, node: Extract<Expression, { ki
   state.infer(node.index);
   const path = node.isOptional ? undefined : pathOf(node, state.scope);
   const narrowed = path && state.flow.get(path);
-  if (narrowed !== undefined) return narrowed;
+  if (narrowed !== undefined) return narrowed.kind === 'never' ? ANY : narrowed;
   if (node.isOptional) return ANY;
   if (kindOf(receiver) === 'string') return STRING;
   if (receiver.kind === 'shape' && node.index.kind === 'String') return fieldOf(receiver, node.index.value);

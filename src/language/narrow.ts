@@ -3,7 +3,6 @@ import type { CheckState } from './check-state.ts';
 import { schemaType } from './infer-schema.ts';
 import { type Flow, type Path, pathOf } from './narrow-flow.ts';
 import { ANY, base, CLOSURE, DICT, isNil, kindOf, LIST, membersOf, NIL, type Type, union, withoutNil } from './types.ts';
-import { isAssignable } from './types-assignability.ts';
 
 /** What holds when a condition was true, and when it was false. */
 export interface Outcomes {
@@ -156,16 +155,21 @@ const KINDS: Readonly<Record<string, Type>> = {
   bytes: base('bytes'),
 };
 
-/** An int may come where a float was announced, and the reverse. */
-function mayBeOfKind(type: Type, kind: string): boolean {
-  const known = kindOf(type);
-  return known === undefined || known === kind;
-}
-
 function ofKind(type: Type, kind: string): Type {
   const exact = Object.hasOwn(KINDS, kind) ? (KINDS[kind] as Type) : ANY;
   if (kindOf(type) === undefined && type.kind !== 'union') return exact;
-  return union(membersOf(type).flatMap((member) => (mayBeOfKind(member, kind) ? [kindOf(member) === undefined ? exact : member] : [])));
+  return union(
+    membersOf(type).flatMap((member): Type[] => {
+      const known = kindOf(member);
+      if (known === kind) return [member];
+      // An int may come where a float was announced, and the reverse.
+      return known === undefined || (isNumeric(known) && isNumeric(kind)) ? [exact] : [];
+    }),
+  );
+}
+
+function isNumeric(kind: string): boolean {
+  return kind === 'int' || kind === 'float';
 }
 
 function notOfKind(type: Type, kind: string): Type {
@@ -194,9 +198,4 @@ function filterShapes(type: Type, field: string, keeps: (field: Type | undefined
 function withField(type: Type, name: string): Type {
   if (type.kind !== 'shape' || !type.fields.some((field) => field.name === name && field.isOptional)) return type;
   return { kind: 'shape', fields: type.fields.map((field) => (field.name === name ? { ...field, isOptional: false } : field)) };
-}
-
-/** Is nothing of this type left to be handled? */
-export function isExhausted(type: Type): boolean {
-  return isAssignable(type, { kind: 'never' });
 }

@@ -1,7 +1,7 @@
 import type { EnumDeclaration, InterfaceMethod, Parameter, StructDeclaration, TypeNode } from './ast.ts';
 import { Scope } from './check-scope.ts';
 import { parameterScope, resolveType } from './type-resolve.ts';
-import { ANY, type FunctionType, kindOf, renderType, type ShapeField, type Type } from './types.ts';
+import { ANY, type FunctionType, isNil, kindOf, renderType, type ShapeField, type Type } from './types.ts';
 
 /** May a value of type `from` stand where `to` is wanted (spec/language.md 8.3)? Answers yes whenever it is not known. */
 export function isAssignable(from: Type, to: Type): boolean {
@@ -98,7 +98,11 @@ export function explainMisfit(from: Type, to: Type): string {
 function fitsFunction(from: FunctionType, to: FunctionType): boolean {
   const wanted = to.params.length;
   if (wanted < from.required || (wanted > from.params.length && !from.hasRest)) return false;
-  return isAssignable(from.result, to.result) && to.params.every((param, index) => isAssignable(param, from.params[index] ?? ANY));
+  // Who wants nil drops what comes back.
+  return (
+    (isNil(to.result) || isAssignable(from.result, to.result)) &&
+    to.params.every((param, index) => isAssignable(param, from.params[index] ?? ANY))
+  );
 }
 
 function fitsNominal(

@@ -8,10 +8,11 @@ import { GLOBAL_NAMES } from './globals.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
 import type { SourceGraph, SourceModule } from './source-graph.ts';
 
+const BUILTINS = new Map(Object.entries(BUILTIN_SIGNATURES));
+
 /** Checks the entry and every module that it imports (spec/language.md 8.1). */
 export function checkGraph(graph: SourceGraph): readonly Diagnostic[] {
   const scopes = new Map<SourceModule, Scope>();
-  const builtins = new Map(Object.entries(BUILTIN_SIGNATURES));
   return graph.order.flatMap((module) => {
     // Modules come before their importers; of a cycle only what is known already can be seen.
     const importedScopes = module.imports.flatMap(({ module: target }) => (target && scopes.get(target)) ?? []);
@@ -19,7 +20,7 @@ export function checkGraph(graph: SourceGraph): readonly Diagnostic[] {
     const imports = importedValues(module, scopes);
     const found = checkProgram(module.program, {
       role: module === graph.entry ? 'entry' : 'module',
-      builtins,
+      builtins: BUILTINS,
       globals: GLOBAL_NAMES,
       imports: imports ?? new Map(),
       importedScopes,

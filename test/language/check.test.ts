@@ -255,3 +255,7 @@ const SILENT: readonly (readonly [rule: string, script: string])[] = [
 test.each(SILENT)('%s', (_rule, script) => {
   expect(checkText(script).filter(({ severity }) => severity === 'error')).toEqual([]);
 });
+
+test('code under a test that cannot hold is not code behind an exit', () => {
+  expect(warningsOf('fn f(x: string) {\n  if type_of(x) == "int" {\n    let y = x\n    println(y)\n  }\n}')).toEqual([]);
+});

@@ -5,7 +5,7 @@ import { checkFiles } from '../../src/runtime/check-files.ts';
 /** Checks the first file, or all that are named, of a small tree. @returns `PATH:LINE SEVERITY message` */
 function check(tree: Readonly<Record<string, string>>, paths = [Object.keys(tree)[0] as string]): string[] {
   const files = new FakeFiles();
-  files.mkdir('/p', { recursive: true });
+  files.mkdir('/p');
   for (const [name, text] of Object.entries(tree)) files.write(name, text);
   return checkFiles(files, paths).flatMap((report) =>
     report.diagnostics.map(({ path, span, severity, message }) => `${path}:${span?.line} ${severity} ${message}`),

@@ -7,6 +7,7 @@ import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
 import type { Context } from './context.ts';
 import { dictEntries, dictOf } from './dict.ts';
+import { withLifecycleTools } from './lifecycle-tools.ts';
 import { deriveContext } from './task-context.ts';
 import { withoutHandler } from './tool-registry.ts';
 import { Dict, Duration, type HarnFunction, isCallable, type Value } from './value.ts';
@@ -28,7 +29,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace): 
   const inbox = inboxOf(services, place.sessionId);
   const inside = deriveContext(context, { agent: place });
   return {
-    tools: bindTools(inside, field(options, 'tools')),
+    tools: bindTools(inside, withLifecycleTools(toolEntries(field(options, 'tools')), options)),
     callbacks: {
       ...bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
       hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { stringify } from '../json.ts';
+import { lifecycleRegistryEntries } from '../lifecycle-tools.ts';
 import { clearToolHooks, registerToolHook } from '../tool-hooks.ts';
 import {
   defineTool,
@@ -149,6 +150,12 @@ export const TOOLS: BuiltinGroup = {
     ),
     tool_format_result: pure('(name: any = nil, value: any = nil) -> string', 'A result as text for a model.', ([name, value]) =>
       formatResult(name, value),
+    ),
+    agent_lifecycle_tools: pure(
+      '(registry: any = nil, options: any = nil) -> dict',
+      'A registry with the tools that park the agent itself and, when asked for, pause and resume its workers.',
+      ([registry, options]) =>
+        registryOf(lifecycleRegistryEntries(registry === undefined ? [] : registryEntries(registry, 'agent_lifecycle_tools'), options)),
     ),
     register_tool_hook: pure(
       '(hook: any = nil) -> nil',

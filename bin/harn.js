@@ -48,7 +48,7 @@ class Packs {
     const { Script } = require('node:vm');
     const file = join(this.#folder, pack);
     const cachedData = read(`${file}.${codeCacheSuffix()}`) ?? read(this.#userCacheFile(pack));
-    const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
+    const script = new Script(readFileSync(file, 'latin1'), { filename: `harn:${pack}`, cachedData });
     if (cachedData === undefined || script.cachedDataRejected) this.#compiled.set(pack, script);
     const module = { exports: {} };
     this.#exports.set(pack, module.exports);

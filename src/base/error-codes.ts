@@ -236,7 +236,3 @@ const CHANNEL_CODES: readonly ErrorCode[] = [
 ];
 
 export const ERROR_CODES: readonly ErrorCode[] = [...SUSPEND_CODES, ...REMINDER_CODES, ...CHANNEL_CODES];
-
-export function findErrorCode(code: string): ErrorCode | undefined {
-  return ERROR_CODES.find((entry) => entry.code === code.toUpperCase());
-}

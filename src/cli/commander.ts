@@ -4,28 +4,14 @@ import { EXIT } from './exit-codes.ts';
 import { type OptionSpec, parseRunArguments, RUN_OPTIONS } from './run-options.ts';
 import { VERSION } from './version.ts';
 
-/** Help, parse errors, and all commands but the fast path of `run`. */
+/** Help, parse errors, and all commands but the fast path of `run`. @returns the exit code */
 export async function runCommander(platform: Platform, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.success;
-  const program = new Command('harn')
-    .description('Runs agent pipelines whose loops can be parked in a file and resumed anywhere.')
-    .version(VERSION, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .configureOutput({
-      writeOut: (text) => platform.stdio.out(text),
-      writeErr: (text) => platform.stdio.err(text),
-      getOutHelpWidth: () => 80,
-      getErrHelpWidth: () => 80,
-    })
-    .showHelpAfterError('(harn --help lists the commands)')
-    .exitOverride();
-
-  const run = program
-    .command('run')
+  const program = createProgram(platform);
+  const run = addCommand(program, 'run')
     .description('run a script, or go on with a parked loop (--resume)')
     .argument('[file]', 'the script')
-    .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', '\nExit codes: 0 done or parked, n the entry value or exit(n), 1 error, 2 usage, 130 SIGINT, 143 SIGTERM.\n');
+    .addHelpText('after', RUN_HELP);
   for (const spec of Object.values(RUN_OPTIONS) as OptionSpec[]) {
     run.option(spec.value === undefined ? spec.flag : `${spec.flag} <${spec.value}>`, spec.description);
   }
@@ -34,6 +20,25 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     exitCode = await runCommand(platform, parseRunArguments(argv.slice(1)));
   });
 
+  addCommand(program, 'check')
+    .description('find mistakes in scripts without running them')
+    .argument('[paths...]', 'files and folders', ['.'])
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', '\nExit codes: 0 no error (warnings allowed), 1 errors, 2 usage.')
+    .action(async (paths: string[], options: { json?: boolean }) => {
+      const { checkCommand } = await import('./commands/check.ts');
+      exitCode = await checkCommand(platform, paths, options);
+    });
+
+  addCommand(program, 'explain')
+    .description('say what an error code means and what to do; all codes without one')
+    .argument('[code]', 'for example HARN-SUS-003')
+    .option('--json', 'print JSON on stdout')
+    .action(async (code: string | undefined, options: { json?: boolean }) => {
+      const { explainCommand } = await import('./commands/explain.ts');
+      exitCode = explainCommand(platform, code, options);
+    });
+
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -41,4 +46,35 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   }
   return exitCode;
+}
+
+const RUN_HELP = `
+Exit codes: 0 done or parked, n the entry value or exit(n), 1 error, 2 usage,
+130 SIGINT, 143 SIGTERM.
+
+Environment: HARN_STATE_DIR folder of parked loops (default .harn of the
+project), HARN_CACHE_DIR folder of compiled scripts (default ~/.cache/harn),
+HARN_SIGNAL_GRACE_MS milliseconds that loops have to park after a signal
+(default 10000), NO_COLOR no colours.`;
+
+function createProgram({ stdio }: Platform): Command {
+  return new Command('harn')
+    .description('Runs agent pipelines whose loops can be parked in a file and resumed\nanywhere.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .configureOutput({
+      writeOut: (text) => stdio.out(text),
+      writeErr: (text) => stdio.err(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'harn: ')),
+      getOutHelpWidth: () => 80,
+      getErrHelpWidth: () => 80,
+    })
+    .showHelpAfterError('(harn --help lists the commands)')
+    .exitOverride();
+}
+
+/** Commands inherit output and errors from the program, but not how they name their help. */
+function addCommand(program: Command, name: string): Command {
+  return program.command(name).helpOption('-h, --help', 'print this help').showHelpAfterError(`(harn ${name} --help lists the options)`);
 }

@@ -1,29 +1,44 @@
 import type { Platform } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
+import type { RunOutput } from './output.ts';
 import { type RunArguments, UsageError } from './run-options.ts';
 
-/** What `--llm-mock` and `--llm-mock-record` ask for; the agent half is loaded only when one is there. */
+/** What `--llm-mock`, `--llm-mock-record` and `--trace` ask for; the agent half is loaded only when one is there. */
 export interface ModelFlags {
   apply(run: Run): Promise<void>;
-  /** Writes the recording, if there is one. */
+  /** Writes the recording and the summary of usage, where they are wanted. */
   finish(): void;
 }
 
-export function modelFlags(platform: Platform, { options }: RunArguments): ModelFlags {
+export function modelFlags(platform: Platform, { options }: RunArguments, output: RunOutput): ModelFlags {
   const replay = typeof options.llmMock === 'string' ? options.llmMock : undefined;
   const record = typeof options.llmMockRecord === 'string' ? options.llmMockRecord : undefined;
   let recorded: (() => string) | undefined;
+  let usage: (() => Usage) | undefined;
   return {
     async apply(run) {
-      if (replay === undefined && record === undefined) return;
-      const { recordModel, replayModel } = await import('../runtime/agent-mock-file.ts');
+      if (replay === undefined && record === undefined && options.trace === undefined) return;
+      const { modelUsage, recordModel, replayModel } = await import('../runtime/agent-mock-file.ts');
       if (replay !== undefined) replayModel(run, readMock(platform, replay), replay);
       if (record !== undefined) recorded = recordModel(run).lines;
+      if (options.trace === true) usage = () => modelUsage(run);
     },
     finish() {
       if (record !== undefined && recorded !== undefined) platform.files.write(record, recorded());
+      if (usage !== undefined) output.err(usageLine(usage()));
     },
   };
+}
+
+interface Usage {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+function usageLine({ calls, inputTokens, outputTokens, costUsd }: Usage): string {
+  return `harn: ${calls} model call${calls === 1 ? '' : 's'}, ${inputTokens} input tokens, ${outputTokens} output tokens, $${costUsd.toFixed(4)}\n`;
 }
 
 function readMock(platform: Platform, path: string): string {

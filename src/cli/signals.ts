@@ -20,17 +20,20 @@ export class SignalWatch {
   readonly #output: RunOutput;
   #end: (code: number) => void = () => undefined;
   #stop: (() => void) | undefined;
+  readonly #isQuiet: boolean;
   #isStopping = false;
 
-  constructor(platform: Platform, run: Run, output: RunOutput) {
+  constructor(platform: Platform, run: Run, output: RunOutput, mode: { readonly quiet: boolean }) {
     this.#platform = platform;
     this.#run = run;
     this.#output = output;
+    this.#isQuiet = mode.quiet;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
     stopSignals(run).onHandler = () => this.#listen();
     if (output.json !== undefined) this.#listen();
+    platform.stdio.onBrokenPipe(() => this.#endUnlessLoops());
   }
 
   close(): void {
@@ -47,10 +50,22 @@ export class SignalWatch {
     this.#isStopping = true;
     const { handler } = stopSignals(this.#run);
     if (handler === undefined) return this.#finish(signal, { suspensions: [], interrupted: [] });
-    this.#output.err(`harn: ${signal} received, parking at the next turn boundary (again to stop at once)\n`);
+    this.#hint(`harn: ${signal} received, parking at the next turn boundary (again to stop at once)\n`);
     const stopped = await handler(signal, graceMs(this.#platform));
-    for (const loop of stopped.interrupted) this.#output.err(interruptedHint(loop, signal));
+    for (const loop of stopped.interrupted) this.#hint(interruptedHint(loop, signal));
     this.#finish(signal, stopped);
+  }
+
+  /**
+   * Nobody reads what a script prints any more. Without loops it has nothing else to do; with them it goes on, since
+   * what they do is in their files.
+   */
+  #endUnlessLoops(): void {
+    if (stopSignals(this.#run).handler === undefined) this.#platform.processes.exit(EXIT.brokenPipe);
+  }
+
+  #hint(text: string): void {
+    if (!this.#isQuiet) this.#output.err(text);
   }
 
   /** The terminal event of the JSON stream, and the exit code. */

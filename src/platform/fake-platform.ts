@@ -189,6 +189,8 @@ export class FakeProcesses implements Processes {
   readonly requests: ProcessRequest[] = [];
   /** Pids that count as alive; this process always does. */
   readonly alive = new Set<number>([4242]);
+  /** Codes that the process was asked to end with. */
+  readonly exits: number[] = [];
   readonly #answer: FakePlatformOptions['process'];
 
   constructor(answer: FakePlatformOptions['process']) {
@@ -214,6 +216,10 @@ export class FakeProcesses implements Processes {
     const result = await this.#answer(request);
     request.signal?.throwIfAborted();
     return { stdout: '', stderr: '', status: 0, timedOut: false, ...result };
+  }
+
+  exit(code: number): void {
+    this.exits.push(code);
   }
 
   bootId(): string {

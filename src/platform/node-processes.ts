@@ -36,6 +36,10 @@ export class NodeProcesses implements Processes {
     return process.pid;
   }
 
+  exit(code: number): void {
+    process.exit(code);
+  }
+
   onIdle(callback: () => void): () => void {
     process.on('beforeExit', callback);
     return () => process.off('beforeExit', callback);

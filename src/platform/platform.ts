@@ -129,6 +129,8 @@ export interface Processes {
    * @returns a function that stops listening
    */
   onSignal(callback: (signal: StopSignal) => void): () => void;
+  /** Ends the process at once: nothing after the call runs. */
+  exit(code: number): void;
   /**
    * Calls back when nothing is pending any more that could wake this process: it would end now. Absent where the host
    * lives on by itself.

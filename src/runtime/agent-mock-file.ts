@@ -1,10 +1,15 @@
 import { parseMockFile, renderMockLine } from '../agent/mock-entry.ts';
-import { agentServices } from './agent-services.ts';
+import { agentServices, type Spending } from './agent-services.ts';
 import type { Run } from './context.ts';
 
 /** `--llm-mock FILE`: model calls are answered from a JSONL file. @param name the file as messages show it */
 export function replayModel(run: Run, text: string, name: string): void {
   agentServices(run).mock.useFile(parseMockFile(text, name));
+}
+
+/** What the models of this run were asked for so far, and what it cost. */
+export function modelUsage(run: Run): Readonly<Omit<Spending, 'budgetUsd'>> {
+  return agentServices(run).spending;
 }
 
 /** `--llm-mock-record FILE`: answers of real models are collected; the lines are written when the run is over. */

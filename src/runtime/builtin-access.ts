@@ -1,5 +1,6 @@
 import type { Builtin, BuiltinGroup } from './builtin.ts';
 import { BUILTIN_GROUPS, BUILTIN_INDEX } from './builtin-index.ts';
+import { refusalOf } from './builtin-policy.ts';
 import type { ModuleInfo, Run } from './context.ts';
 import { harnessPartBuiltins } from './harness-methods.ts';
 import type { HarnFunction } from './value.ts';
@@ -53,6 +54,8 @@ export async function loadBuiltins(run: Run, names: Iterable<string>): Promise<v
 
 /** The callable of a builtin whose group has been loaded. */
 export function builtinFunction(run: Run, name: string, module: ModuleInfo): HarnFunction {
+  const refusal = refusalOf(run, name);
+  if (refusal !== undefined) return refusing(name, refusal);
   const { definitions, functions } = loaded(run);
   const known = functions.get(name);
   if (known !== undefined) return known;
@@ -67,6 +70,14 @@ export function builtinFunction(run: Run, name: string, module: ModuleInfo): Har
   else if (fn.meta.name !== name) throw new Error(`the builtins ${fn.meta.name} and ${name} share one function`);
   if (definition.forModule === undefined) functions.set(name, fn);
   return fn;
+}
+
+/** Stands where a builtin would: it fails only when it is called, as the place that called it. */
+function refusing(name: string, refusal: () => Error): HarnFunction {
+  const refuse = (): never => {
+    throw refusal();
+  };
+  return Object.assign(refuse, { meta: { kind: 'builtin', name, params: [], isAsync: false } as const });
 }
 
 /** A builtin as a value, for runtime parts that hold a name only (harness methods, methods on namespaces). */

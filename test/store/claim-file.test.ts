@@ -33,6 +33,7 @@ function world(): TestWorld {
       pid: process.pid,
       startedAt: 0,
       onSignal: () => () => undefined,
+      exit: () => undefined,
       bootId: () => 'boot-1',
       isAlive: (pid) => pid === process.pid,
     },

@@ -1,15 +1,18 @@
-import { HarnError } from '../../base/harn-error.ts';
+import { errorText } from '../../base/harn-error.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { renderMessage } from '../../diagnostics/render.ts';
+import { renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
+import { describeFailure } from '../../runtime/report.ts';
 import { INLINE, RunHost } from '../../runtime/run.ts';
 import { endTasks } from '../../runtime/tasks.ts';
 import { agentEventListener } from '../agent-events.ts';
+import { builtinPolicy } from '../builtin-flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
-import type { RunArguments } from '../run-options.ts';
+import { type RunArguments, UsageError } from '../run-options.ts';
 import { SignalWatch } from '../signals.ts';
 import { stateRootFor } from '../state-root.ts';
 
@@ -26,14 +29,15 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     stateRoot: stateRootFor(platform, INLINE),
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
   });
-  const models = modelFlags(platform, args);
-  const signals = new SignalWatch(platform, host, output);
+  const models = modelFlags(platform, args, output);
+  setBuiltinPolicy(host, builtinPolicy(args));
+  const signals = new SignalWatch(platform, host, output, { quiet: options.quiet === true });
   try {
     await models.apply(host);
     const { resumeAsOperator } = await import('../../runtime/agent-resume.ts');
     const resumed = resumeAsOperator(host, {
       target,
-      input: rest === undefined ? undefined : rest.join(' '),
+      input: rest === undefined || rest.length === 0 ? undefined : rest.join(' '),
       continueTranscript: options.noContinueTranscript !== true,
       suspensionId: typeof options.suspension === 'string' ? options.suspension : undefined,
       startedAt: platform.processes.startedAt,
@@ -42,10 +46,11 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     if (typeof summary === 'number') return summary;
     return await showSummary(output, summary);
   } catch (error) {
-    if (!(error instanceof HarnError)) throw error;
-    output.err(renderMessage({ severity: 'error', text: `Runtime error: ${error.message}` }, await paletteFor(platform, 'stderr')));
-    output.err(`  snapshot: ${String(error.data.path ?? target)}\n`);
-    output.json?.failure({ code: error.code, message: error.message, details: error.data }, EXIT.failure);
+    if (error instanceof UsageError) throw error;
+    const { message, code, data } = describeFailure(error, undefined);
+    output.err(renderRuntimeError({ message }, await paletteFor(platform, 'stderr')));
+    output.err(`  snapshot: ${String(data.path ?? target)}\n`);
+    output.json?.failure({ code: code ?? 'runtime', message: errorText(error), details: data }, EXIT.failure);
     return EXIT.failure;
   } finally {
     signals.close();

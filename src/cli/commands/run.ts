@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { CompileCache } from '../../runtime/compile-cache.ts';
 import { toJson } from '../../runtime/json.ts';
 import { loadProgram } from '../../runtime/load.ts';
@@ -8,12 +9,14 @@ import type { CompiledProgram } from '../../runtime/program.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { agentEventListener } from '../agent-events.ts';
+import { builtinPolicy } from '../builtin-flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import { type RunArguments, UsageError } from '../run-options.ts';
 import { SignalWatch } from '../signals.ts';
+import { shortPath } from '../source-files.ts';
 import { stateRootFor } from '../state-root.ts';
 import { BUILD_ID } from '../version.ts';
 
@@ -25,7 +28,8 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   const script = readScript(platform, args);
   const cache = BUILD_ID === undefined ? undefined : new CompileCache(platform, BUILD_ID);
   const compile = new Compilation(platform, cache);
-  const models = modelFlags(platform, args);
+  const models = modelFlags(platform, args, output);
+  const policy = builtinPolicy(args);
   let ended: Promise<number> | undefined;
   const running = runScript({
     platform,
@@ -34,7 +38,8 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
     output,
     stateRoot: stateRootFor(platform, script.path),
     onHost: (run) => {
-      ended = new SignalWatch(platform, run, output).ended;
+      setBuiltinPolicy(run, policy);
+      ended = new SignalWatch(platform, run, output, { quiet: options.quiet === true }).ended;
     },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
     prepare: (context) => models.apply(context.run),
@@ -99,11 +104,6 @@ function absolute(platform: Platform, path: string): string {
 /** Paths are shown as the user would write them: relative when the file lies below the current directory. */
 function shown(platform: Platform, diagnostic: Diagnostic): Diagnostic {
   return diagnostic.path === undefined ? diagnostic : { ...diagnostic, path: shortPath(platform, diagnostic.path) };
-}
-
-function shortPath(platform: Platform, path: string): string {
-  const root = `${platform.files.cwd()}/`;
-  return path.startsWith(root) ? path.slice(root.length) : path;
 }
 
 /** Prints how the run ended. @returns the exit code */

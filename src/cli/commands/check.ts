@@ -1,0 +1,54 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { checkFiles } from '../../runtime/check-files.ts';
+import { EXIT } from '../exit-codes.ts';
+import { paletteFor } from '../palette.ts';
+import { findSources, shortPath } from '../source-files.ts';
+
+export interface CheckOptions {
+  readonly json?: boolean;
+}
+
+/** `harn check`: finds mistakes without running anything. @returns the exit code: 1 when there is an error */
+export async function checkCommand(platform: Platform, paths: readonly string[], options: CheckOptions): Promise<number> {
+  const reports = checkFiles(platform.files, findSources(platform, paths));
+  const sources = new Map(reports.map(({ path, text }) => [path, text]));
+  const found = reports.flatMap(({ path, diagnostics }) =>
+    diagnostics.map((diagnostic) => ({ ...diagnostic, path: diagnostic.path ?? path })),
+  );
+  const counts = { files: reports.length, errors: countOf(found, 'error'), warnings: countOf(found, 'warning') };
+  if (options.json === true) {
+    const diagnostics = found.map((diagnostic) => diagnosticToJson(shown(platform, diagnostic)));
+    const envelope = { schemaVersion: 1, ok: counts.errors === 0, data: { ...counts, diagnostics }, error: null, warnings: [] };
+    platform.stdio.out(`${JSON.stringify(envelope)}\n`);
+  } else {
+    const palette = await paletteFor(platform, 'stderr');
+    for (const diagnostic of found) {
+      const source = sources.get(diagnostic.path) ?? readIfThere(platform, diagnostic.path);
+      platform.stdio.err(renderDiagnostic(shown(platform, diagnostic), source, palette));
+    }
+    platform.stdio.err(`${summary(counts)}\n`);
+  }
+  return counts.errors === 0 ? EXIT.success : EXIT.failure;
+}
+
+function countOf(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']): number {
+  return diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+}
+
+function summary({ files, errors, warnings }: { readonly files: number; readonly errors: number; readonly warnings: number }): string {
+  return `${counted(files, 'file')} checked: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function shown(platform: Platform, diagnostic: Diagnostic & { readonly path: string }): Diagnostic {
+  return { ...diagnostic, path: shortPath(platform, diagnostic.path) };
+}
+
+function readIfThere({ files }: Platform, path: string): string | undefined {
+  return files.stat(path)?.isFile === true ? files.readText(path) : undefined;
+}

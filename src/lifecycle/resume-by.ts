@@ -20,7 +20,7 @@ export const PIPELINE_DRAIN = 'ResumeBy.pipeline_drain';
 export type PresetName = 'parent_llm' | 'local_runtime' | 'cloud_harness' | 'pipeline_drain';
 
 /** Gives JSON; an answer of any other kind arrives as null. The runtime makes these from closures. */
-export type ResumeByCallback = (suspension: JsonObject) => Promise<Json>;
+export type ResumeByCallback = (suspension: JsonObject) => Json | Promise<Json>;
 
 const CALLBACK_LIMIT_MS = 30_000;
 
@@ -82,18 +82,18 @@ export class ResumeOwners {
     }
   }
 
-  /** A preset called by hand or by a dispatch; reports and audits alike. */
-  preset(name: PresetName, suspension: JsonObject): Promise<JsonObject> {
+  /** A preset called by hand or by a dispatch; reports and audits alike. Only a bound receiver has to be waited for. */
+  preset(name: PresetName, suspension: JsonObject): JsonObject | Promise<JsonObject> {
     switch (name) {
       case 'parent_llm':
-        return Promise.resolve(this.#handled(PARENT_LLM, suspension));
+        return this.#handled(PARENT_LLM, suspension);
       case 'local_runtime':
-        return Promise.resolve(this.#localRuntime(suspension));
+        return this.#localRuntime(suspension);
       case 'cloud_harness':
         return this.#cloudHarness(suspension);
       case 'pipeline_drain':
         this.drained.add(handleOf(suspension));
-        return Promise.resolve(this.#handled(PIPELINE_DRAIN, suspension));
+        return this.#handled(PIPELINE_DRAIN, suspension);
     }
   }
 
@@ -154,9 +154,14 @@ export class ResumeOwners {
     return this.#handled(LOCAL_RUNTIME, suspension, { conditions });
   }
 
-  async #cloudHarness(suspension: JsonObject): Promise<JsonObject> {
+  #cloudHarness(suspension: JsonObject): JsonObject | Promise<JsonObject> {
     const session = this.#cloud.sessionId;
-    if (session === undefined) return this.#declined(CLOUD_HARNESS, suspension, 'no_cloud_session');
+    return session === undefined
+      ? this.#declined(CLOUD_HARNESS, suspension, 'no_cloud_session')
+      : this.#registerOutside(session, suspension);
+  }
+
+  async #registerOutside(session: string, suspension: JsonObject): Promise<JsonObject> {
     const conditions = shownConditionsOf(suspension) ?? null;
     const isRegistered = await this.#cloud.register({ handle: handleOf(suspension), suspension, conditions });
     if (!isRegistered) return this.#declined(CLOUD_HARNESS, suspension, 'cloud_register_failed');
@@ -184,7 +189,7 @@ export class ResumeOwners {
   }
 
   /** A callback that never settles must not leave a suspension without an owner. */
-  async #withinLimit(answer: Promise<Json>): Promise<Json> {
+  async #withinLimit(answer: Json | Promise<Json>): Promise<Json> {
     let cancel = (): void => undefined;
     const late = new Promise<never>((_resolve, reject) => {
       cancel = this.#realClock.timer(CALLBACK_LIMIT_MS, () => reject(new Error('resume_by did not settle within 30 seconds')), 'unref');

@@ -36,7 +36,7 @@ export class ControlledClock implements Clock {
   }
 
   now(): Instant {
-    return this.#frozen === undefined ? this.#inner.now() : Math.floor(this.#frozen.wallMs);
+    return this.#frozen === undefined ? this.#inner.now() : Math.floor(this.#frozen.wallMs + ROUNDING_MS);
   }
 
   monotonicMs(): number {
@@ -169,6 +169,9 @@ interface PendingTimer {
   /** Cancels the timer of the inner clock; undefined while time is frozen. */
   disarm: (() => void) | undefined;
 }
+
+/** The monotonic scale has fractions, and sums of them may fall short of a whole millisecond by a hair. */
+const ROUNDING_MS = 1e-3;
 
 /** An advance ends after everything else that is due at the same time, also what was registered later. */
 function comesBefore(a: PendingTimer, b: PendingTimer): boolean {

@@ -13,7 +13,8 @@ import { channelPlace, triggerService } from '../trigger-service.ts';
 import { END, Producer, type Pulled, type Value } from '../value.ts';
 
 /** Channels and the event log (spec/agents.md 9.5). */
-const emit: Builtin = {
+/** Made anew for each name: one function must not stand behind two. */
+const emit = (): Builtin => ({
   signature: '(topic: string, kind: string, payload: any = nil, headers: any = nil) -> int',
   doc: 'Appends a record to a topic of the event log and gives its id, which counts up from 1.',
   call: (context, _depth, ...args) => {
@@ -29,7 +30,7 @@ const emit: Builtin = {
     });
     return record.id;
   },
-};
+});
 
 export const EVENTS: BuiltinGroup = {
   name: 'events',
@@ -75,8 +76,8 @@ export const EVENTS: BuiltinGroup = {
         return records.map(agentValue);
       },
     },
-    'event_log.emit': emit,
-    'event_log.append': emit,
+    'event_log.emit': emit(),
+    'event_log.append': emit(),
     'event_log.latest': {
       signature: '(topic: string) -> any',
       doc: 'Id of the newest record of a topic; nil when there is none.',

@@ -1,15 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { brandRequest, parseAwaitResumption } from '../../lifecycle/await-resumption.ts';
 import { closeWorker } from '../../lifecycle/close.ts';
-import { resumeDrained } from '../../lifecycle/drain.ts';
+import { drainPipeline, resumeDrained } from '../../lifecycle/drain.ts';
 import type { SessionEvent } from '../../lifecycle/hooks.ts';
-import { PARENT_LLM, type PresetName, type ResumeByCallback } from '../../lifecycle/resume-by.ts';
+import { PARENT_LLM, type PresetName } from '../../lifecycle/resume-by.ts';
 import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
 import { notStructuralError } from '../../lifecycle/sus-errors.ts';
 import { isSettled, unsettledCounts, unsettledState, unsettledSummary } from '../../lifecycle/unsettled.ts';
 import { lifecycleOf } from '../agent-lifecycle.ts';
 import { agentValue, field, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import { builtinFunction } from '../builtin-access.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
@@ -37,41 +38,56 @@ function withHarness(signature: string, doc: string, run: (args: Args, context: 
   return { signature, doc, colour: 'async', call: (context, _depth, ...args) => run(args, context) };
 }
 
-const takeAudits = plain(
-  '() -> list',
-  'The audit records of the run so far; the log is empty afterwards.',
-  (_args, context) => agentValue(lifecycleOf(context.run).audit.take() as unknown as Json), // records are JSON by their fields
-);
-
-const readAudits = plain(
-  '() -> list',
-  'The audit records of the run so far; the log stays as it is.',
-  (_args, context) => agentValue(lifecycleOf(context.run).audit.snapshot() as unknown as Json), // records are JSON by their fields
-);
-
-const onFinish = plain(
-  '(callback: any) -> nil',
-  'Registers the function that runs after the entry with the harness and the entry value; what it gives replaces that value. A later call replaces it.',
-  ([callback], context) => {
-    if (callback !== undefined && !isCallable(callback))
-      throw plainError(`pipeline_on_finish: callback must be a function, got ${typeOf(callback)}`);
-    setFinishHook(context.run, callback, harnessValue(context));
-    return undefined;
-  },
-);
-
-function preset(name: PresetName, doc: string): Builtin {
-  return withHarness('(harness: any, suspension: dict) -> dict', doc, async ([, suspension], context) =>
-    agentValue(await lifecycleOf(context.run).owners.preset(name, objectJson(suspension))),
+// One function must not stand behind two names: each alias is made anew.
+const takeAudits = () =>
+  plain(
+    '() -> list',
+    'The audit records of the run so far; the log is empty afterwards.',
+    (_args, context) => agentValue(lifecycleOf(context.run).audit.take() as unknown as Json), // records are JSON by their fields
   );
+
+const readAudits = () =>
+  plain(
+    '() -> list',
+    'The audit records of the run so far; the log stays as it is.',
+    (_args, context) => agentValue(lifecycleOf(context.run).audit.snapshot() as unknown as Json), // records are JSON by their fields
+  );
+
+const onFinish = () =>
+  plain(
+    '(callback: any) -> nil',
+    'Registers the function that runs after the entry with the harness and the entry value; what it gives replaces that value. A later call replaces it.',
+    ([callback], context) => {
+      if (callback !== undefined && !isCallable(callback))
+        throw plainError(`pipeline_on_finish: callback must be a function, got ${typeOf(callback)}`);
+      setFinishHook(context.run, callback, harnessValue(context));
+      return undefined;
+    },
+  );
+
+const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
+  parent_llm: "The parent's model answers for the wake; always takes it.",
+  local_runtime: 'This process arms trigger, topic and timeout; declines without conditions.',
+  cloud_harness: 'The bound receiver outside answers for the wake; declines without a cloud session.',
+  pipeline_drain: 'The end of the pipeline decides; always takes it.',
+};
+
+function preset(name: PresetName): Builtin {
+  return {
+    signature: '(harness: any, suspension: dict) -> dict',
+    doc: PRESET_DOCS[name],
+    colour: 'callback',
+    call: (context, _depth, _harness, suspension) => {
+      const answer = lifecycleOf(context.run).owners.preset(name, objectJson(suspension));
+      return answer instanceof Promise ? answer.then(agentValue) : agentValue(answer);
+    },
+  };
 }
 
-const PRESETS = {
-  parent_llm: preset('parent_llm', "The parent's model answers for the wake; always takes it."),
-  local_runtime: preset('local_runtime', 'This process arms trigger, topic and timeout; declines without conditions.'),
-  cloud_harness: preset('cloud_harness', 'The bound receiver outside answers for the wake; declines without a cloud session.'),
-  pipeline_drain: preset('pipeline_drain', 'The end of the pipeline decides; always takes it.'),
-};
+const PRESET_NAMES: readonly PresetName[] = ['parent_llm', 'local_runtime', 'cloud_harness', 'pipeline_drain'];
+
+/** Presets belong to no file. */
+const HERE = { path: 'std/agent/resume_by', directory: '/' };
 
 export const LIFECYCLE: BuiltinGroup = {
   name: 'lifecycle',
@@ -138,25 +154,52 @@ export const LIFECYCLE: BuiltinGroup = {
         return agentValue(isModified ? { control: 'modify', modify: outcome.payload } : { control: 'allow' });
       },
     ),
-    lifecycle_audit_log_take: takeAudits,
-    lifecycle_audit_log_snapshot: readAudits,
-    pipeline_lifecycle_audit_log_take: takeAudits,
-    pipeline_lifecycle_audit_log_snapshot: readAudits,
-    pipeline_on_finish: onFinish,
+    lifecycle_audit_log_take: takeAudits(),
+    lifecycle_audit_log_snapshot: readAudits(),
+    pipeline_lifecycle_audit_log_take: takeAudits(),
+    pipeline_lifecycle_audit_log_snapshot: readAudits(),
+    pipeline_on_finish: onFinish(),
 
-    'ResumeBy.parent_llm': PRESETS.parent_llm,
-    'ResumeBy.local_runtime': PRESETS.local_runtime,
-    'ResumeBy.cloud_harness': PRESETS.cloud_harness,
-    'ResumeBy.pipeline_drain': PRESETS.pipeline_drain,
-    resume_by_parent_llm: PRESETS.parent_llm,
-    resume_by_local_runtime: PRESETS.local_runtime,
-    resume_by_cloud_harness: PRESETS.cloud_harness,
-    resume_by_pipeline_drain: PRESETS.pipeline_drain,
-    __first_handled: withHarness(
-      '(callbacks: list, harness: any, suspension: dict) -> any',
-      'Asks owners in order until one takes the suspension; the last answer when none does.',
-      async ([callbacks, , suspension], context) => agentValue(await firstHandled(context, callbacks, suspension)),
+    'ResumeBy.parent_llm': preset('parent_llm'),
+    'ResumeBy.local_runtime': preset('local_runtime'),
+    'ResumeBy.cloud_harness': preset('cloud_harness'),
+    'ResumeBy.pipeline_drain': preset('pipeline_drain'),
+    resume_by_parent_llm: preset('parent_llm'),
+    resume_by_local_runtime: preset('local_runtime'),
+    resume_by_cloud_harness: preset('cloud_harness'),
+    resume_by_pipeline_drain: preset('pipeline_drain'),
+    ResumeBy: plain('() -> dict', 'The four presets by name.', (_args, context) =>
+      dictOf(PRESET_NAMES.map((name): [string, Value] => [name, builtinFunction(context.run, `resume_by_${name}`, HERE)])),
     ),
+    __resume_by_note_declined: plain(
+      '(suspension: any, answer: dict) -> nil',
+      'Notes in the audit log that an owner declined.',
+      ([suspension, answer], context) => {
+        lifecycleOf(context.run).owners.noteDeclined(objectJson(suspension), toJson(answer));
+        return undefined;
+      },
+    ),
+    __cloud_session_id: plain(
+      '() -> any',
+      'The cloud session that is bound to this run; nil without one.',
+      (_args, context) => lifecycleOf(context.run).owners.cloudSessionId,
+    ),
+    __emit_audit: plain(
+      '(kind: string, payload: any = nil) -> nil',
+      'Adds a record to the audit log of the run.',
+      ([kind, payload], context) => {
+        lifecycleOf(context.run).audit.emit(display(kind), toJson(payload));
+        return undefined;
+      },
+    ),
+    __is_settled: plain('() -> bool', 'Whether nothing is left open.', (_args, context) => isSettled(stateOf(context))),
+    __drain_pipeline: waiting(
+      '() -> list',
+      'Decides about everything that is left open and gives what became of it.',
+      async (_args, context) =>
+        (await drainPipeline(lifecycleOf(context.run), openWork(context.run))).map((item) => agentValue({ ...item })),
+    ),
+    __wait_for_settlement: waiting('(timeout_ms: int) -> dict', 'Waits until no worker runs any more.', waitForSettlement),
     invoke_resume_by: withHarness(
       '(callback: any, harness: any, suspension: dict) -> dict',
       'Asks one owner as the runtime does at a park, with the fall back to the parent, and gives who answers for the wake.',
@@ -211,7 +254,7 @@ export const LIFECYCLE: BuiltinGroup = {
       'The id of the pipeline that runs; nil outside of one.',
       (_args, context) => lifecycleOf(context.run).audit.pipelineId,
     ),
-    'harness.pipeline_on_finish': onFinish,
+    'harness.pipeline_on_finish': onFinish(),
     'harness.handoff_to': plain(
       '(target: any = nil, payload: any = nil) -> dict',
       'Hands work to another pipeline; it counts as open until it is acknowledged.',
@@ -273,12 +316,6 @@ export const LIFECYCLE: BuiltinGroup = {
     ),
   },
 };
-
-async function firstHandled(context: Context, callbacks: Value, suspension: Value): Promise<Json> {
-  if (!Array.isArray(callbacks)) throw plainError('first_handled: expected a list of functions');
-  const owners: ResumeByCallback[] = callbacks.map((callback: Value) => ownerCallback(context, requireCallable('first_handled', callback)));
-  return lifecycleOf(context.run).owners.firstHandled(owners, objectJson(suspension));
-}
 
 async function waitForSettlement([max]: Args, context: Context): Promise<Value> {
   const lifecycle = lifecycleOf(context.run);

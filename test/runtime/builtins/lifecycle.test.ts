@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runScript } from '../../../src/runtime/run.ts';
+import { scratchDirectory } from '../../store/scratch.ts';
+import { testPlatform } from '../../store/test-platform.ts';
+
+/** Lines that a script prints; what ended it as a last line when that was an error. */
+async function linesOf(text: string): Promise<string[]> {
+  let out = '';
+  const directory = scratchDirectory();
+  const env = { HARN_EVENT_LOG_BACKEND: 'memory', HARN_LLM_PROVIDER: 'mock' };
+  const outcome = await runScript({
+    platform: testPlatform({ env: { get: (name) => (env as Record<string, string>)[name], entries: () => env } }),
+    script: { path: join(directory, 'test.harn'), text },
+    argv: [],
+    stateRoot: join(directory, '.harn'),
+    output: {
+      out: (piece) => {
+        out += piece;
+      },
+      err: () => undefined,
+    },
+  });
+  const lines = out.split('\n').slice(0, -1);
+  if (outcome.kind === 'failed') lines.push(`FAILED ${outcome.failure.message}`);
+  if (outcome.kind === 'rejected') lines.push(`REJECTED ${outcome.diagnostics.map((diagnostic) => diagnostic.message).join('; ')}`);
+  return lines;
+}
+
+const rows: [rule: string, script: string, expected: string[]][] = [
+  [
+    'R7 a spawned worker is running',
+    'let h = spawn_agent({task: "x"})\nprintln("${h.status} ${h.lifecycle_state}")\nprintln(wait_agent(h).status)',
+    ['running running', 'completed'],
+  ],
+  [
+    '4.2 an unknown key is named',
+    'println(try { spawn_agent({task: "x", tsak: 1}) } catch e { e })',
+    ['spawn_agent: unknown config key `tsak`'],
+  ],
+  [
+    'R8 R25 a script suspends and resumes a worker by its Suspension',
+    'let h = spawn_agent({task: "x"})\nlet s = suspend_agent(h, " pause ")\nprintln("${s.status} ${s.result.reason}")\nprintln(wait_agent(resume_agent(s.result, "go")).status)',
+    ['suspended pause', 'completed'],
+  ],
+  ['R48 nil conditions are nil', 'println(parse_resume_conditions(nil))', ['nil']],
+  [
+    'R44 defaults are filled in',
+    'println(parse_resume_conditions({timeout: {duration_minutes: 5}}))',
+    ['{timeout: {duration_minutes: 5, on_timeout: resume_with_summary}}'],
+  ],
+  [
+    'R49 a float is no int',
+    'println(try { parse_resume_conditions({timeout: {duration_minutes: 5.0}}) } catch e { e.field })',
+    ['timeout.duration_minutes'],
+  ],
+  [
+    'D10 a diagnostic is a text and a dict',
+    'let h = spawn_agent({task: "x"})\nlet e = try { resume_agent(h) } catch e { e }\nprintln(e.code)\nprintln(e.contains("is not suspended"))\nprintln(e == e.message)\nwait_agent(h)',
+    ['HARN-SUS-003', 'true', 'true'],
+  ],
+  [
+    'R51 R53 agent_await_resumption checks and has no effect',
+    'let r = agent_await_resumption("  x ", {on_event: " a.b "}, { h, s -> nil })\nprintln(keys(r))\nprintln("${r.reason} ${r.conditions} ${type_of(r.resume_by)}")\nprintln(list_agents())',
+    ['[conditions, reason, resume_by]', 'x {on_event: a.b} closure', '[]'],
+  ],
+  [
+    'R52 a blank reason',
+    'println(try { agent_await_resumption(" ") } catch e { "${e.code} ${e.detail.reason}" })',
+    ['HARN-SUS-005 blank_reason'],
+  ],
+  [
+    'R55 the function as a handler',
+    'println(try { agent_await_resumption({reason: "x"}) } catch e { "${e.code} ${e.detail.reason}" })',
+    ['HARN-SUS-005 not_structural'],
+  ],
+  [
+    'R63 owners compose in both spellings',
+    'import { ResumeBy, first_handled } from "std/agent/resume_by"\nimport std::lifecycle::combinators::{first_available}\nlet s = {handle: "x", conditions: nil, reason: "r"}\nfor combine in [first_handled, first_available] {\n  let one = combine([ResumeBy.local_runtime, { h, v -> nil }, ResumeBy.pipeline_drain])\n  println(one(nil, s))\n  let none = combine([ResumeBy.local_runtime])\n  println(none(nil, s))\n  let empty = combine([])\n  println(empty(nil, s))\n}',
+    Array.from({ length: 2 }, () => [
+      '{handled: true, mechanism: ResumeBy.pipeline_drain}',
+      '{handled: false, mechanism: ResumeBy.local_runtime, reason: no_conditions}',
+      'nil',
+    ]).flat(),
+  ],
+  [
+    'R65 R68 audits are taken once',
+    'spawn_agent({task: "x", options: {resume_when: {}}})\nlet a = lifecycle_audit_log_take()\nprintln("${len(a)} ${a[0].kind} ${a[0].payload.mechanism}")\nprintln(len(lifecycle_audit_log_take()))',
+    ['1 resume_by_dispatched ResumeBy.parent_llm', '0'],
+  ],
+  [
+    'R76 R77 a hook with one or two parameters may refuse',
+    'register_session_hook("PreSuspend", { harness, event -> {decision: "deny", reason: event.reason} })\nlet h = spawn_agent({task: "x"})\nlet s = suspend_agent(h, "busy")\nprintln("${s.status} ${s.pre_suspend_denied}")\nwait_agent(h)',
+    ['running busy'],
+  ],
+  [
+    'R34 R60 a trigger wakes what it was armed for',
+    'let h = spawn_agent({task: "x", options: {resume_when: {trigger: {kind: "done", provider: "ci"}}}})\nlet id = h.result.auto_resume_trigger\nlet t = trigger_list()\nprintln("${t[0].id == id} ${t[0].kind} ${t[0].state}")\nprintln(trigger_fire(id, {provider: "ci", kind: "done", payload: {n: 1}}).result.status)\nprintln(wait_agent(h).task)',
+    ['true auto_resume active', 'resumed', '{"n":1}'],
+  ],
+  [
+    'R46 a timeout under a frozen clock',
+    'mock_time(0)\nlet h = spawn_agent({task: "x", options: {resume_when: {timeout: {duration_minutes: 5, on_timeout: "fail"}}}})\nadvance_time(299999)\nlet a = list_agents()\nprintln(a[0].status)\nadvance_time(1)\nlet b = list_agents()\nprintln("${b[0].status} ${b[0].error}")',
+    ['suspended', 'failed auto-resume timeout expired'],
+  ],
+  [
+    'R47 the event log counts from one',
+    'println(event_log.emit("a.b", "k", {x: 1}))\nprintln(event_log.latest("a.b"))\nprintln(event_log.latest("c"))',
+    ['1', '1', 'nil'],
+  ],
+  [
+    '9.3 a handler sees the event',
+    'let t = trigger_register({kind: "tick", provider: "webhook", handler: { e -> e.provider_payload.raw.n }})\nprintln(trigger_fire(t, {provider: "webhook", kind: "tick", payload: {n: 7}}).result)',
+    ['7'],
+  ],
+  [
+    '9.2 a bad spec has the prefix of the function',
+    'println(try { trigger_register({kind: "x", provider: "y"}) } catch e { e })',
+    ['trigger_register: missing `handler`'],
+  ],
+  ['CHN-002 a reserved scope', 'println(try { emit_channel("org:x", 1) } catch e { e.code })', ['HARN-CHN-002']],
+  [
+    '4.3 a retriggerable worker takes cycle after cycle',
+    'let h = spawn_agent({task: "one", carry: {retriggerable: true}})\nwhile list_agents()[0].status != "awaiting" { sleep_ms(1) }\nprintln(worker_trigger(h, "two").status)\nprintln(try { resume_agent(h) } catch e { e.code })',
+    ['running', 'HARN-SUS-003'],
+  ],
+  [
+    'send_input goes on with a finished worker',
+    'let h = spawn_agent({task: "one"})\nwait_agent(h)\nsend_input(h, "two")\nlet s = wait_agent(h)\nprintln("${s.status} ${s.history}")',
+    ['completed [one, two]'],
+  ],
+  [
+    '4.4 a foreground child gives its envelope',
+    'let r = sub_agent_run("hello")\nprintln("${r.ok} ${r.status} ${r.suspension}")',
+    ['true done nil'],
+  ],
+  [
+    'R19 R22 a closed worker stays closed',
+    'let h = spawn_agent({task: "x", options: {resume_when: {}}})\nprintln(close_agent(h).lifecycle_state)\nprintln(try { resume_agent(h) } catch e { e.code })\nprintln(try { suspend_agent(h) } catch e { e.code })',
+    ['closed', 'HARN-SUS-010', 'HARN-SUS-001'],
+  ],
+  ['4.1 an unknown worker', 'println(try { wait_agent("worker_x") } catch e { e })', ['unknown worker: worker_x']],
+];
+
+describe('lifecycle functions of scripts', () => {
+  for (const [rule, script, expected] of rows) {
+    it(rule, async () => {
+      expect(await linesOf(script)).toEqual(expected);
+    });
+  }
+});

@@ -1,5 +1,5 @@
 import type { Expression, Statement } from './ast.ts';
-import { any, boxed, type Code, type FunctionState, hasOwnedBit, ownedBit } from './emit-context.ts';
+import { any, boxed, type Code, type FunctionState, hasOwnedBit, ownedBit, undefinedName } from './emit-context.ts';
 import { emitExpression, emitOperands, emitOperation, emitValue, keep } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
 import { growsInPlace, rootOf, type Variable } from './scope.ts';
@@ -20,17 +20,14 @@ export function emitAssignment(fn: FunctionState, node: Assignment): string {
       const value = emitValue(fn, node.value);
       return `${value}; ${line(node.span.line)}R.badTarget();`;
     }
-    if (variable === undefined)
-      return `${line(node.span.line)}R.undefinedVariable(M, ${JSON.stringify(root.name)}, ${root.span.line}, ${root.span.column});`;
+    if (variable === undefined) return `${undefinedName(fn, root, 'undefinedVariable')};`;
     return emitPath(fn, node, variable);
   });
 }
 
 function emitVariable(fn: FunctionState, node: Assignment, target: Extract<Expression, { kind: 'Identifier' }>): string {
   const variable = fn.variable(target);
-  if (variable === undefined) {
-    return `${emitValue(fn, node.value)}; ${line(node.span.line)}R.undefinedVariable(M, ${JSON.stringify(target.name)}, ${target.span.line}, ${target.span.column});`;
-  }
+  if (variable === undefined) return `${emitValue(fn, node.value)}; ${undefinedName(fn, target, 'undefinedVariable')};`;
   if (!isMutable(variable)) return `${emitValue(fn, node.value)}; ${line(node.span.line)}R.immutable(${JSON.stringify(target.name)});`;
   if (hasOwnedBit(variable) && growsInPlace(variable, node.operator, node.value)) return emitGrowth(fn, node, variable);
   const value =

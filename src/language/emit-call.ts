@@ -1,9 +1,10 @@
 import type { Element, Expression, FunctionDeclaration, Identifier } from './ast.ts';
 import { isProducer } from './colour.ts';
-import { any, boxed, builtin, type Code, type FunctionState, globalName } from './emit-context.ts';
+import { any, boxed, builtin, type Code, type FunctionState, globalName, undefinedName } from './emit-context.ts';
 import { emitElements, emitOperands, emitValue, isEnumName, reuse, type Use } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
-import type { Variable } from './scope.ts';
+import { rootOf, type Variable } from './scope.ts';
+import { someNode } from './walk.ts';
 
 /** Builtins that look at their arguments and keep none of them: a list passed to one stays owned by its variable. */
 const READING_BUILTINS: ReadonlySet<string> = new Set([
@@ -129,7 +130,7 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
   const colour = builtins.get(name);
   if (colour === undefined) {
     emitElements(fn, node.args);
-    return any(`${line(node.span.line)}R.undefinedCall(M, ${JSON.stringify(name)}, ${node.span.line}, ${node.span.column})`);
+    return any(undefinedName(fn, node.callee, 'undefinedCall'));
   }
   const inlined = emitInlined(fn, node);
   if (inlined !== undefined) return inlined;
@@ -189,7 +190,9 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   // Whatever the receiver is called: it may be the harness.
   if (builtins.has(`harness.${name}`)) fn.module.usedGlobals.add(`harness.${name}`);
   const hasSpread = node.args.some((arg) => arg.kind === 'Spread');
-  const use: Use = READING_METHODS.has(name) ? 'read' : 'keep';
+  // A method that a script gives to its own struct may keep the receiver, whatever its name.
+  const isBuiltIn = !fn.module.implemented.has(name) && fn.module.environment.importedStructs.size === 0;
+  const use: Use = isBuiltIn && READING_METHODS.has(name) ? 'read' : 'keep';
   const values = emitOperandsWithReceiver(fn, receiver, use, node.args);
   const target = reuse(fn, any(values.receiver));
   const own = node.isOptional || hasSpread ? undefined : ownMethod(fn, name);
@@ -241,9 +244,9 @@ export function emitTailCall(fn: FunctionState, value: Expression): string | und
   if (call === undefined || fn.guarded > 0 || fn.hasDefer || fn.producer !== undefined) return undefined;
   if (call.args.some((arg) => arg.kind === 'Spread')) return undefined;
   const variable = fn.variable(call.callee);
-  if (variable === undefined) return undefined;
-  if (variable.declaration !== undefined && variable.declaration.kind !== 'Function') return undefined;
-  const self = emitSelfCall(fn, call, variable);
+  if (variable === undefined && !fn.module.environment.imports.has(call.callee.name)) return undefined;
+  if (variable?.declaration !== undefined && variable.declaration.kind !== 'Function') return undefined;
+  const self = variable && emitSelfCall(fn, call, variable);
   if (self !== undefined) return self;
   const target = resolveCallee(fn, call.callee, variable);
   if (!fn.isAsync && target.isAsync) return undefined;
@@ -267,6 +270,7 @@ function emitSelfCall(fn: FunctionState, call: Extract<Expression, { kind: 'Call
   const params = self.params.map((param) => fn.module.resolution.declared(param, param.name));
   if (self.params.some((param) => param.isRest || param.defaultValue !== undefined) || params.some((param) => param.isCaptured))
     return undefined;
+  if (changesItsCopies(fn, self)) return undefined;
   const args = emitOperands(fn, call.args as readonly Expression[]).map(boxed);
   fn.usesSelfLoop = true;
   const news = params.map((_, index) => {
@@ -277,4 +281,14 @@ function emitSelfCall(fn: FunctionState, call: Extract<Expression, { kind: 'Call
   const surplus = args.slice(params.length).map((arg) => `${arg};`);
   const assign = params.map((param, index) => `${param.jsName} = ${news[index]?.name};`).join(' ');
   return `${evaluate} ${surplus.join(' ')} ${assign} continue SELF;`;
+}
+
+/** Each call starts with captured values as they were: one that changes them cannot just go back to its start. */
+function changesItsCopies(fn: FunctionState, self: FunctionDeclaration): boolean {
+  const { references } = fn.module.resolution;
+  const isForeign = (root: Identifier | undefined): boolean => {
+    const variable = root && references.get(root);
+    return variable !== undefined && variable.owner !== fn.scope;
+  };
+  return someNode(self.body, (node) => node.kind === 'Assignment' && isForeign(rootOf(node.target)));
 }

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Block, Closure, Expression, FunctionDeclaration, Identifier, Statement, TypeNode } from './ast.ts';
 import type { ColourEnvironment, Colours } from './colour.ts';
+import { line } from './emit-layout.ts';
 import type { TypeNames } from './emit-types.ts';
 import type { Kind, KindTable } from './kinds.ts';
 import type { FunctionScope, Resolution, Variable } from './scope.ts';
@@ -81,6 +82,8 @@ export interface ModuleState {
     string,
     readonly { readonly struct: string; readonly node: FunctionDeclaration; readonly jsName: string }[]
   >;
+  /** Names of methods that some `impl` of this module gives to a struct. */
+  readonly implemented: ReadonlySet<string>;
   /** Builtins the module uses, by name; each becomes a constant `b$NAME`. */
   readonly usedBuiltins: Set<string>;
   /** Values of the run the module uses, such as `stream`; their groups of builtins have to be loaded too. */
@@ -113,6 +116,13 @@ export function constant(module: ModuleState, text: string): string {
 export function globalName(fn: FunctionState, name: string): string {
   fn.module.usedGlobals.add(name);
   return `M.global(${fn.context}, ${JSON.stringify(name)})`;
+}
+
+/** Code that raises because nothing has this name; names in sight are suggested. */
+export function undefinedName(fn: FunctionState, node: Identifier, raise: 'undefinedVariable' | 'undefinedCall'): string {
+  const { name, span } = node;
+  const near = fn.module.resolution.namesAround(node);
+  return `${line(span.line)}R.${raise}(M, ${JSON.stringify(name)}, ${span.line}, ${span.column}, ${JSON.stringify(near)})`;
 }
 
 export function builtin(module: ModuleState, name: string): string {

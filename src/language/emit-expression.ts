@@ -12,9 +12,11 @@ import {
   NOWHERE,
   ownedBit,
   reportProblem,
+  undefinedName,
 } from './emit-context.ts';
 import { line } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
+import type { Variable } from './scope.ts';
 import { typeSchema } from './type-schema.ts';
 import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
 
@@ -244,9 +246,17 @@ function emitIdentifier(fn: FunctionState, node: Identifier, use: Use): Code {
   if (variable !== undefined) {
     const kind = module.kinds.ofVariable(variable);
     if (use === 'keep' && hasOwnedBit(variable)) return { code: `(${ownedBit(variable)} = false, ${variable.jsName})`, kind };
-    return { code: variable.jsName, kind };
+    return { code: isShared(module, variable) ? `(${variable.jsName})` : variable.jsName, kind };
   }
   return any(emitGlobal(fn, node));
+}
+
+/**
+ * Calls can change it: the top-level variables of an imported module are one store for all its functions. In
+ * parentheses it is not taken for a name that may be read later than it was mentioned.
+ */
+function isShared(module: ModuleState, variable: Variable): boolean {
+  return module.environment.role === 'module' && variable.isTopLevel && variable.isReassigned;
 }
 
 function emitGlobal(fn: FunctionState, node: Identifier): string {
@@ -261,7 +271,7 @@ function emitGlobal(fn: FunctionState, node: Identifier): string {
   const { aliases } = fn.module.types;
   // A type alias as a value is its schema.
   if (aliases.has(name)) return constant(fn.module, `R.schema(${JSON.stringify(typeSchema(aliases, name))})`);
-  return `R.undefinedVariable(M, ${JSON.stringify(name)}, ${node.span.line}, ${node.span.column})`;
+  return undefinedName(fn, node, 'undefinedVariable');
 }
 
 function emitInterpolation(fn: FunctionState, node: Extract<Expression, { kind: 'Interpolation' }>): Code {
@@ -545,7 +555,7 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined && isEnumName(fn, receiver.name)) {
     return any(constant(fn.module, `new EnumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
   }
-  const value = reuse(fn, any(emitValue(fn, receiver, 'read')));
+  const value = reuse(fn, asReceiver(emitValue(fn, receiver, 'read')));
   const found = fn.temp();
   const access = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${key}]`;
   const slow = `${node.isOptional ? 'R.propertyOptional' : 'R.property'}(${value.again}, ${key})`;
@@ -556,6 +566,11 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   return any(`(${value.first} instanceof Dict ? ${ofDict} : ${rest})`);
 }
 
+/** `5.name` is no JavaScript. */
+function asReceiver(code: string): Code {
+  return any(/^\d/.test(code) ? `(${code})` : code);
+}
+
 export function isEnumName(fn: FunctionState, name: string): boolean {
   return name === 'Result' || fn.module.enums.has(name);
 }
@@ -564,8 +579,8 @@ function emitSubscript(fn: FunctionState, node: Extract<Expression, { kind: 'Sub
   const [receiver, index] = emitOperands(fn, [node.receiver, node.index], 'read') as [Code, Code];
   if (node.isOptional) return any(`R.indexOptional(${boxed(receiver)}, ${boxed(index)})`);
   if (index.kind === 'str') return any(`R.index(${boxed(receiver)}, ${index.code})`);
-  const list = reuse(fn, any(boxed(receiver)));
-  const at = /^\d+$/.test(index.code) ? { first: index.code, again: index.code } : reuse(fn, any(boxed(index)));
+  const list = reuse(fn, asReceiver(boxed(receiver)));
+  const at = index.kind === 'num' && /^\d+$/.test(index.code) ? { first: index.code, again: index.code } : reuse(fn, any(boxed(index)));
   const isNumber = index.kind === 'num' ? '' : `typeof ${at.again} === "number" && `;
   const evaluate = [list, at].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
   const positive = /^\d+$/.test(at.again) ? '' : ` && ${at.again} >= 0`;

@@ -33,7 +33,7 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
     else names.push(variable.jsName);
   }
   const checks = parts.params.map((param, index) => emitParameter(fn, param, index, parts.nilIsMissing === true)).join('');
-  const body = emitBody(fn, parts);
+  const body = emitBody(fn, parts, checks);
   const bits = parts.params
     .map((param) => module.resolution.declared(param, param.name))
     .filter(hasOwnedBit)
@@ -41,7 +41,7 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
     .join('');
   const depth = fn.makesCalls ? 'if (d >= 32768) R.overflow();' : '';
   const list = ['c', 'd', ...names, ...(rest === undefined ? [] : [`...${rest}`])].join(', ');
-  const inner = `${parts.prologue}${fn.tempDeclaration}${bits}${checks}${body}`;
+  const inner = `${parts.prologue}${fn.tempDeclaration}${bits}${body}`;
   if (fn.producer !== undefined) {
     const generator = `${fn.isAsync ? 'async ' : ''}function* (c) { ${inner} }`;
     return `function ${parts.name}(${list}) { ${depth}return R.producer(c, ${JSON.stringify(fn.producer)}, ${generator}); }`;
@@ -49,16 +49,17 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
   return `${fn.isAsync ? 'async ' : ''}function ${parts.name}(${list}) { ${depth}${inner} }`;
 }
 
-function emitBody(fn: FunctionState, parts: Parts): string {
+/** @param checks defaults and checks of parameters; a call that goes back to the start passes them again */
+function emitBody(fn: FunctionState, parts: Parts, checks: string): string {
   const early = emitEarly(fn.module, parts.block);
   fn.hasDefer = parts.body.some(containsDefer);
   const statements = fn.module.parts.statements(fn, parts.body, parts.sink);
   const looped = fn.usesSelfLoop
-    ? `SELF: for (;;) { if (I[0] !== 0) R.interrupt(${fn.context}); ${statements} return undefined; }`
-    : statements;
-  if (!fn.hasDefer) return early + looped;
+    ? `SELF: for (;;) { if (I[0] !== 0) R.interrupt(${fn.context}); ${checks}${early}${statements} return undefined; }`
+    : `${checks}${early}${statements}`;
+  if (!fn.hasDefer) return looped;
   const run = fn.isAsync ? 'await R.runDefersAsync(defers);' : 'R.runDefers(defers);';
-  return `${early}const defers = []; try { ${looped} } finally { ${run} }`;
+  return `const defers = []; try { ${looped} } finally { ${run} }`;
 }
 
 /** Variables that closures use before their declaration is reached. */
@@ -275,7 +276,7 @@ export function emitTaskBody(outer: FunctionState, node: TreeNode, body: Block, 
   const scope = scopeOf(module, node);
   return withCaptures(outer, scope, (prologue) => {
     const fn = new FunctionState(module, scope, true);
-    const inner = emitBody(fn, { name: '', params: [], body: body.statements, block: node, sink: RETURN, prologue: '' });
+    const inner = emitBody(fn, { name: '', params: [], body: body.statements, block: node, sink: RETURN, prologue: '' }, '');
     const list = ['c', 'd', ...params.map((variable) => variable.jsName)].join(', ');
     return `async (${list}) => { ${prologue}${fn.tempDeclaration}${inner} }`;
   });

@@ -166,6 +166,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
   const aliases = new Map<string, TypeNode>(environment.importedAliases);
   const interfaces = new Set(environment.importedInterfaces);
   const methods = new Map<string, { struct: string; node: FunctionDeclaration; jsName: string }[]>();
+  const implemented = new Set<string>();
   const bouncing = new Set<TreeNode>();
   const topLevel = new Set<TreeNode>(program.items.map(declarationOf));
   const look = (node: TreeNode): void => {
@@ -173,6 +174,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     if (node.kind === 'Struct') structs.add(node.name);
     if (node.kind === 'TypeAlias') aliases.set(node.name, node.type);
     if (node.kind === 'Interface') interfaces.add(node.name);
+    if (node.kind === 'Impl') for (const method of node.methods) implemented.add(method.name);
     // Methods of a struct inside a block are closures; they are found through the module's table.
     if (node.kind === 'Impl' && topLevel.has(node)) {
       for (const method of node.methods) {
@@ -207,6 +209,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     structs,
     types: { aliases, interfaces },
     methods,
+    implemented,
     usedBuiltins: new Set(),
     usedGlobals: new Set(),
     constants: new Map(),

@@ -46,6 +46,8 @@ export interface Resolution {
   isRedeclaration(node: object, name: string): boolean;
   /** Early variables of a block or file, to be declared at its start. */
   earlyIn(block: object): readonly Variable[];
+  /** Names in sight of an identifier that means none of them, for suggestions. */
+  namesAround(node: Identifier): readonly string[];
 }
 
 interface BlockScope {
@@ -54,7 +56,13 @@ interface BlockScope {
   readonly parent: BlockScope | undefined;
   readonly owner: FunctionScope;
   /** References from closures inside that found no name yet. */
-  readonly waiting: { readonly reference: Identifier; readonly from: FunctionScope }[];
+  readonly waiting: Wait[];
+}
+
+interface Wait {
+  readonly reference: Identifier;
+  readonly from: FunctionScope;
+  readonly block: BlockScope;
 }
 
 export function resolveNames(program: Program): Resolution {
@@ -93,6 +101,7 @@ class Resolver {
       },
       isRedeclaration: (node, name) => this.redeclared.get(node)?.has(name) ?? false,
       earlyIn: (block) => this.early.get(block) ?? [],
+      namesAround: (node) => namesInSight(this.scope.waiting.find(({ reference }) => reference === node)?.block),
     };
   }
 
@@ -182,7 +191,7 @@ class Resolver {
 
   private reference(node: Identifier): Variable | undefined {
     const variable = this.find(node.name);
-    if (variable === undefined) this.scope.waiting.push({ reference: node, from: this.scope.owner });
+    if (variable === undefined) this.scope.waiting.push({ reference: node, from: this.scope.owner, block: this.scope });
     else this.bind(node, variable, this.scope.owner);
     return variable;
   }
@@ -249,7 +258,6 @@ class Resolver {
           if (node.summarize !== undefined) this.visit(node.summarize);
         });
       case 'Binding':
-        this.visitDefaults(node.pattern);
         this.visit(node.value);
         this.declarePattern(node.pattern, node.keyword === 'var' ? 'var' : 'let', node.value);
         return;
@@ -311,25 +319,23 @@ class Resolver {
         this.declare(pattern, pattern.first, 'loop', undefined);
         this.declare(pattern, pattern.second, 'loop', undefined);
       } else {
-        this.visitDefaults(pattern);
         this.declarePattern(pattern, 'loop', undefined);
       }
       this.inBlock(node.body, () => this.statements(node.body.statements, node.body));
     });
   }
 
-  private visitDefaults(pattern: Pattern): void {
-    const parts = pattern.kind === 'DictPattern' ? pattern.fields : pattern.kind === 'ListPattern' ? pattern.items : [];
-    for (const part of parts) if (part.defaultValue !== undefined) this.visit(part.defaultValue);
-  }
-
+  /** Defaults see the names before them, as those of parameters do. */
   private declarePattern(pattern: Pattern, role: Variable['role'], value: Expression | undefined): void {
     if (pattern.kind === 'NamePattern') {
       this.declare(pattern, pattern.name, role, value);
       return;
     }
     const parts = pattern.kind === 'DictPattern' ? pattern.fields : pattern.items;
-    for (const part of parts) this.declare(part, part.target, role, undefined);
+    for (const part of parts) {
+      if (part.defaultValue !== undefined) this.visit(part.defaultValue);
+      this.declare(part, part.target, role, undefined);
+    }
     if (pattern.rest !== undefined) this.declare(pattern, pattern.rest, role, undefined);
   }
 
@@ -397,6 +403,12 @@ class Resolver {
     if (target.receiver.kind === 'Subscript') this.visit(target.receiver.index);
     this.visitPath(target.receiver);
   }
+}
+
+function namesInSight(block: BlockScope | undefined): string[] {
+  const names: string[] = [];
+  for (let scope = block; scope !== undefined; scope = scope.parent) names.push(...scope.names.keys());
+  return names;
 }
 
 function isVariantName(node: Expression): boolean {

@@ -133,8 +133,9 @@ export class ModuleRecord implements ModuleInfo {
     return globalValue(context, name);
   }
 
-  nearName(name: string): string | undefined {
-    return nearestName(name, [...Object.keys(this.exports), ...builtinNames()]);
+  nearName(name: string, inSight: readonly string[]): string | undefined {
+    // `_` is the name of nothing, so nobody misspelt it.
+    return name === '_' ? undefined : nearestName(name, [...inSight, ...Object.keys(this.exports), ...builtinNames()]);
   }
 
   /** `receiver.name(args)` where nothing is known of the receiver. */

@@ -237,9 +237,11 @@ function isIn(item: Value, container: Value): boolean {
   return false;
 }
 
+/** A bound of a range. Ranges count in doubles, so a bound beyond the safe integers is moved to the last of them. */
 function bound(value: Value): number {
   if (typeof value === 'number') return value;
-  return typeof value === 'bigint' ? Number(value) : 0;
+  if (typeof value !== 'bigint') return 0;
+  return value < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }
 
 // ---- calls ----
@@ -271,15 +273,15 @@ function overflow(): never {
   throw bareError('Stack overflow: too many nested calls');
 }
 
-function undefinedVariable(module: ModuleRecord, name: string, line: number, column: number): never {
-  const near = module.nearName(name);
+function undefinedVariable(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[]): never {
+  const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined variable: ${name}`) : runtimeError(`Undefined variable: ${name} (did you mean \`${near}\`?)`);
   throw Object.assign(error, { at: { line, column, length: [...name].length } });
 }
 
-function undefinedCall(module: ModuleRecord, name: string, line: number, column: number): never {
-  const near = module.nearName(name);
+function undefinedCall(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[]): never {
+  const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined builtin: ${name}`) : runtimeError(`Undefined builtin: ${name} (did you mean \`${near}\`?)`);
   throw Object.assign(error, { at: { line, column, length: [...name].length } });

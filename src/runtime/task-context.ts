@@ -1,4 +1,5 @@
 import { CancelScope } from '../tasks/cancel-scope.ts';
+import { ExitRequest } from './caught.ts';
 import type { Context, Run } from './context.ts';
 import { thrownText } from './errors.ts';
 import { type Interrupts, interruptsOf } from './interrupt.ts';
@@ -165,8 +166,12 @@ function sharedFields(context: Context): Omit<Context, 'cancelRequested'> {
 /**
  * The context for `finally` and `defer` blocks. A task that is being cancelled must still be able to clean up, so
  * its cleanup runs under the signal of the whole run instead of the one that has already fired.
+ *
+ * @throws ExitRequest after `exit(n)`, which lets no such block run
  */
 export function cleanupContext(context: Context): Context {
+  const { reason } = context.run.signal;
+  if (reason instanceof ExitRequest) throw reason;
   return context.signal.aborted ? deriveContext(context, { signal: context.run.signal }) : context;
 }
 

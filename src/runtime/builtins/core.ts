@@ -158,9 +158,12 @@ export const CORE: BuiltinGroup = {
     exit: {
       signature: '(code: int = 0) -> never',
       doc: 'Ends the run at once with this exit code, limited to 0..255. No `defer` and no `finally` runs.',
-      call: (_c, _d, code) => {
+      call: (c, _d, code) => {
         const number = typeof code === 'number' ? code : typeof code === 'bigint' ? (code > 0n ? 255 : 0) : 0;
-        throw new ExitRequest(Math.min(255, Math.max(0, number)));
+        const request = new ExitRequest(Math.min(255, Math.max(0, number)));
+        // Clean-up blocks on the way out look at the run before they begin.
+        c.run.end(request);
+        throw request;
       },
     },
   },

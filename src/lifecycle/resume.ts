@@ -1,4 +1,4 @@
-import { HarnError, hasCode } from '../base/harn-error.ts';
+import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
 import { isErrno, removeDurably, sweepTemporaries } from '../store/atomic-file.ts';
@@ -17,6 +17,7 @@ import { hasParkDurability, reduceDurability } from './start.ts';
 import { summaryOf } from './summary.ts';
 import { blankInputError, inTransitionError, lostRaceError } from './sus-errors.ts';
 import { standOnDisk, Tenure } from './tenure.ts';
+import { readStoredConditions } from './waker.ts';
 import { splitSnapshot, Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 
@@ -126,6 +127,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   sweepTemporaries(lifecycle.platform.files, snapshotPath);
   const recovered = files.status === 'interrupted' ? recoverInterrupted(lifecycle, files, target) : undefined;
   const { record, state } = recovered ?? splitSnapshot(files.snapshot);
+  assertStoredConditions(record.suspension?.conditions ?? null, subject);
   const rebound = await lifecycle.rebinder.rebind({
     program: record.program ?? null,
     config: { ...record.config.spec, task: record.task },
@@ -142,6 +144,24 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   recovered?.save(worker);
   for (const warning of rebound.warnings) lifecycle.warn(warning);
   return worker;
+}
+
+/** Conditions that nobody could have written (6.2). An unknown timeout action is none: it matters only when it fires. */
+function assertStoredConditions(conditions: JsonObject | null, { target, snapshotPath, id }: ResumeSubject): void {
+  try {
+    readStoredConditions(conditions);
+  } catch (error) {
+    const field =
+      error instanceof HarnError && typeof error.data.field === 'string'
+        ? `suspension.conditions.${error.data.field}`
+        : 'suspension.conditions';
+    throw snapshotError('malformed', `field \`${field}\`: ${errorText(error)}`, {
+      target,
+      path: snapshotPath,
+      workerId: id,
+      detail: { field },
+    });
+  }
 }
 
 /** The transcript doctor (5.15); what it did is said, never what the transcript holds. */

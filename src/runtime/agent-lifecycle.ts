@@ -3,6 +3,7 @@ import { createLoopRunner } from '../agent/runner.ts';
 import { plainEvent } from '../agent/transcript.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { createLifecycle } from '../lifecycle/create-lifecycle.ts';
+import { drainPipeline } from '../lifecycle/drain.ts';
 import type { HookTape } from '../lifecycle/hooks.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../lifecycle/persist.ts';
@@ -16,7 +17,9 @@ import { locateState } from '../store/state-root.ts';
 import { createRebinder } from './agent-rebind.ts';
 import { type AgentServices, agentServices, inboxOf } from './agent-services.ts';
 import type { Run } from './context.ts';
+import { setFinishStages } from './finish-hook.ts';
 import { ownerCallback } from './lifecycle-values.ts';
+import { openWork } from './open-work.ts';
 import { handleStop, type StoppedLoops } from './stop-signals.ts';
 import { rootContext } from './task-context.ts';
 import type { HarnFunction } from './value.ts';
@@ -45,6 +48,13 @@ function createForRun(run: Run): Lifecycle {
     bindOwner: (callback) => ownerCallback(rootContext(run), callback as HarnFunction), // a `resume_by` closure
     warn: (text) => run.output.err(`${text}\n`),
     hookTape: (sessionId) => tapeOf(services, sessionId),
+  });
+  setFinishStages(run, {
+    before: () => lifecycle.hooks.notify('pre_finish', { event: 'PreFinish' }, (text) => lifecycle.warn(text)),
+    after: async () => {
+      await drainPipeline(lifecycle, openWork(run));
+      await lifecycle.hooks.notify('post_finish', { event: 'PostFinish' }, (text) => lifecycle.warn(text));
+    },
   });
   handleStop(run, (signal, graceMs) => stopLoops(lifecycle, signal, graceMs));
   services.runTurnHook = async (event, payload, sessionId) => {

@@ -139,6 +139,11 @@ const rows: [rule: string, script: string, expected: string[]][] = [
     'let h = spawn_agent({task: "x", options: {resume_when: {}}})\nprintln(close_agent(h).lifecycle_state)\nprintln(try { resume_agent(h) } catch e { e.code })\nprintln(try { suspend_agent(h) } catch e { e.code })',
     ['closed', 'HARN-SUS-010', 'HARN-SUS-001'],
   ],
+  [
+    'R62 8.6 the end of the pipeline closes what was left to it, in order',
+    'register_session_hook("pre_finish", { e -> println(e.event) })\nregister_session_hook("post_finish", { e -> println(e.event) })\nregister_session_hook("on_unsettled_detected", { e -> println("${e.event} ${len(e.suspended_subagents)}") })\nregister_session_hook("on_drain_decision", { e -> println(e.disposition) })\npipeline_on_finish({ h, v -> println("finish ${harness.counts().suspended}") })\nspawn_agent({task: "x", options: {resume_when: {}, resume_by: ResumeBy.pipeline_drain}})\nspawn_agent({task: "y", options: {resume_when: {}}})',
+    ['PreFinish', 'finish 2', 'OnUnsettledDetected 2', 'cancel', 'leave', 'PostFinish'],
+  ],
   ['4.1 an unknown worker', 'println(try { wait_agent("worker_x") } catch e { e })', ['unknown worker: worker_x']],
 ];
 

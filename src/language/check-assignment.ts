@@ -16,6 +16,7 @@ export function checkAssignment(state: CheckState, node: Assignment): void {
   const name = rootName(target);
   const variable = name === undefined ? undefined : state.scope.value(name);
   if (variable === undefined) return;
+  if (variable.span !== undefined) state.written.add(variable.span.start);
   if (variable.keyword === 'let' || variable.keyword === 'const') {
     const message = `Cannot assign to '${variable.name}': variable is immutable (declared with '${variable.keyword}')`;
     state.warn(message, node.span, { code: CHECKER_CODES.immutableAssigned.code });

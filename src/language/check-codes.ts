@@ -12,6 +12,15 @@ export const CHECKER_CODES = {
     fix: 'Declare the name with `var`.',
     retry: 'never',
   },
+  neverAssigned: {
+    code: 'HARN-OWN-002',
+    title: 'A mutable name is never assigned to',
+    text: "'{name}' is declared with 'var' but never assigned to",
+    cause: 'A reader of `var` looks for the place where the value changes. Only `harn check` says this; it never stops a run.',
+    example: 'var total = 0\nprintln(total)',
+    fix: 'Declare the name with `let`.',
+    retry: 'never',
+  },
   badMain: {
     code: 'HARN-NAM-101',
     title: 'The entry point has the wrong parameters',

@@ -1,3 +1,4 @@
+import type { Span } from '../diagnostics/span.ts';
 import type {
   EnumDeclaration,
   FunctionDeclaration,
@@ -18,6 +19,8 @@ export interface Variable {
   readonly isAnnotated: boolean;
   /** Grows when an unannotated `var` gets a value of another form. */
   type: Type;
+  /** Where it is bound; only for `let`, `var` and `const` of one name. */
+  readonly span?: Span | undefined;
   /** What declares it, for calls. */
   readonly declaration?: Statement | undefined;
 }

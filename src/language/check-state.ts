@@ -18,6 +18,8 @@ export interface CheckEnvironment {
   readonly imports: ReadonlyMap<string, Declared<Statement>>;
   /** Scopes of the imported modules, as `moduleScope` made them. */
   readonly importedScopes: readonly Scope[];
+  /** Report also what is only untidy; `run` does not. */
+  readonly lints: boolean;
   /** Were all imports found? Only then is a name that nobody declares a mistake. */
   readonly isComplete: boolean;
 }
@@ -53,6 +55,9 @@ export class CheckState {
   readonly signatures = new Map<Statement, Signature>();
   /** Result types of builtins, by the text of the type. */
   readonly builtinResults = new Map<string, Type>();
+  /** `var` bindings by their place, and the places of those that something assigns to. */
+  readonly variables = new Map<number, { readonly name: string; readonly span: Span }>();
+  readonly written = new Set<number>();
   scope: Scope;
   flow = new Flow();
   frame: Frame | undefined;
@@ -138,7 +143,11 @@ export class CheckState {
     }
   }
 
-  declare(name: string, type: Type, facts: Partial<Pick<Variable, 'keyword' | 'isAnnotated' | 'declaration'>> = {}): Variable | undefined {
+  declare(
+    name: string,
+    type: Type,
+    facts: Partial<Pick<Variable, 'keyword' | 'isAnnotated' | 'declaration' | 'span'>> = {},
+  ): Variable | undefined {
     if (name === '_') return undefined;
     const variable: Variable = { id: ++this.#lastId, name, type, keyword: 'other', isAnnotated: true, ...facts };
     this.scope.values.set(name, variable);

@@ -123,7 +123,8 @@ function checkBinding(state: CheckState, node: Binding): Type {
   // Scripts rely on it that names of the file itself are dynamic: any function may see them at any time.
   const isOfFile = state.scope === state.fileScope;
   const type = isOfFile ? ANY : (declared ?? (value.kind === 'never' ? ANY : value));
-  state.declare(pattern.name, type, { keyword, isAnnotated: isOfFile || declared !== undefined });
+  state.declare(pattern.name, type, { keyword, isAnnotated: isOfFile || declared !== undefined, span: node.span });
+  if (keyword === 'var') state.variables.set(node.span.start, { name: pattern.name, span: node.span });
   return value.kind === 'never' ? NEVER : NIL;
 }
 

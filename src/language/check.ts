@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { EnumDeclaration, EnumVariant, Program, TypeNode } from './ast.ts';
+import { CHECKER_CODES } from './check-codes.ts';
 import { Scope } from './check-scope.ts';
 import { type CheckEnvironment, CheckState } from './check-state.ts';
 import { checkStatements } from './check-statement.ts';
@@ -24,7 +25,16 @@ export function checkProgram(program: Program, environment: CheckEnvironment): r
     // A tree nested deeper than the stack is left to the emitter, which has its own limit.
     if (!(error instanceof RangeError)) throw error;
   }
+  if (environment.lints) reportNeverAssigned(state);
   return state.diagnostics;
+}
+
+function reportNeverAssigned(state: CheckState): void {
+  for (const [start, { name, span }] of state.variables) {
+    if (state.written.has(start) || name.startsWith('_')) continue;
+    const message = `'${name}' is declared with 'var' but never assigned to`;
+    state.warn(message, span, { code: CHECKER_CODES.neverAssigned.code, help: 'use `let`' });
+  }
 }
 
 /** The types that a module declares or passes on, for the environment of its importers. */

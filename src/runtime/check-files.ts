@@ -51,7 +51,7 @@ function readOrExplain(files: Files, file: string): string | Diagnostic {
 /** A file that does not parse is not checked: half a tree would only give false reports. */
 function diagnose(graph: SourceGraph): readonly Diagnostic[] {
   if (graph.diagnostics.length > 0) return graph.diagnostics;
-  return [...importMistakes(graph), ...checkGraph(graph)];
+  return [...importMistakes(graph), ...checkGraph(graph, { lints: true })];
 }
 
 function importMistakes(graph: SourceGraph): readonly Diagnostic[] {

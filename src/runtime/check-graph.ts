@@ -11,7 +11,7 @@ import type { SourceGraph, SourceModule } from './source-graph.ts';
 const BUILTINS = new Map(Object.entries(BUILTIN_SIGNATURES));
 
 /** Checks the entry and every module that it imports (spec/language.md 8.1). */
-export function checkGraph(graph: SourceGraph): readonly Diagnostic[] {
+export function checkGraph(graph: SourceGraph, { lints = false }: { readonly lints?: boolean } = {}): readonly Diagnostic[] {
   const scopes = new Map<SourceModule, Scope>();
   return graph.order.flatMap((module) => {
     // Modules come before their importers; of a cycle only what is known already can be seen.
@@ -24,6 +24,7 @@ export function checkGraph(graph: SourceGraph): readonly Diagnostic[] {
       globals: GLOBAL_NAMES,
       imports: imports ?? new Map(),
       importedScopes,
+      lints,
       isComplete: imports !== undefined && module.imports.every(({ module: target }) => target !== undefined),
     });
     return found.map((diagnostic) => ({ ...diagnostic, path: module.path }));

@@ -81,6 +81,7 @@ test('the checker never throws, and every message has a place in the text', () =
         globals: new Set(),
         imports: new Map(),
         importedScopes: [],
+        lints: true,
         isComplete: true,
       });
       for (const { span } of found) expect(span !== undefined && span.start >= 0 && span.end <= text.length).toBe(true);

@@ -17,6 +17,7 @@ export function checkText(text: string, change: Partial<CheckEnvironment> = {}):
     globals: GLOBAL_NAMES,
     imports: new Map(),
     importedScopes: [],
+    lints: false,
     isComplete: true,
     ...change,
   });

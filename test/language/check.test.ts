@@ -185,6 +185,14 @@ test('an assignment to let has a code, a replacement is a help', () => {
   expect(checkText('@deprecated(since: "0.8", use: "g")\nfn f() {}\nf()')[0]?.help).toBe('use `g` instead');
 });
 
+test('a variable that nothing assigns to is only untidy', () => {
+  const script = 'var a = 1\nvar b = 1\nvar c = {k: 1}\nvar _d = 1\nfn f() { b = 2 }\nc.k = 2\nprintln(a)';
+  expect(checkText(script)).toEqual([]);
+  const [only, ...rest] = checkText(script, { lints: true });
+  expect(rest).toEqual([]);
+  expect(only).toMatchObject({ code: 'HARN-OWN-002', message: "'a' is declared with 'var' but never assigned to", severity: 'warning' });
+});
+
 const MAIN: readonly (readonly [script: string, isRefused: boolean])[] = [
   ['fn main(harness: Harness) {}', false],
   ['fn main(_harness: Harness) {}', false],

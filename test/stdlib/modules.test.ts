@@ -55,6 +55,50 @@ const ROWS: readonly (readonly [module: string, script: string, lines: readonly 
   ['text', 'println(detect_compile_error("fine"))\nprintln(detect_compile_error("SyntaxError: x"))', ['false', 'true']],
   ['text', 'println(has_got_want("got 1, want 2"))\nprintln(has_got_want("got 1"))', ['true', 'false']],
   ['text', 'println(format_test_errors("ok\\nFAIL a\\nerror: b"))', ['FAIL a', 'error: b']],
+  [
+    'testing',
+    'println(with_host_mocks([{capability: "a", operation: "b", result: 1}], { -> host_call("a.b", {k: 2}) + host_call_count() }))\nprintln(host_call_count())',
+    ['2', '0'],
+  ],
+  [
+    'testing',
+    'mock_host_result("a", "b", 1, {k: 2})\nhost_call("a.b", {k: 2, z: 3})\nassert_host_called("a", "b", {k: 2})\nassert_host_call_count(1, "a", "b")\nprintln(host_was_called("a", "b", {k: 3}))',
+    ['false'],
+  ],
+  [
+    'testing',
+    'mock_host_error("a", "b", "no")\nprintln(try { host_call("a.b", {}) } catch (e) { e })\nprintln(try { assert_host_called("a", "c", nil, "missing") } catch (e) { e })',
+    ['no', 'missing'],
+  ],
+  [
+    'testing',
+    'println(try { with_host_mocks([{operation: "b"}], { -> 1 }) } catch (e) { e })\nprintln(try { host_mock_pop_scope() } catch (e) { e })',
+    ['with_host_mocks: an entry needs `capability` and `operation`', 'host_mock_pop_scope: no scope to pop'],
+  ],
+  [
+    'testing',
+    'println(with_mocks({host_mocks: [{capability: "a", operation: "b", result: 1}], llm_mocks: [{text: "t"}]}, { -> llm_call("q", nil, {provider: "mock"}).text + to_string(host_call("a.b", {})) }))',
+    ['t1'],
+  ],
+  [
+    'runtime',
+    'println(runtime_task())\nprintln(runtime_dry_run())\nhost_mock("runtime", "task", "ship")\nprintln(runtime_task())',
+    ['nil', 'false', 'ship'],
+  ],
+  ['runtime', 'let done = process_exec("printf out; exit 3")\nprintln("${done.combined} ${done.status} ${done.success}")', ['out 3 false']],
+  ['host', 'println(host_tools())\nprintln(host_tool_available("Read"))', ['[]', 'false']],
+  [
+    'context',
+    'println(context_render(context([section("a", "x"), context_attach("b", "p", "y")], {separator: "|"})))',
+    ['[a]', 'x|[b]', 'Path: p', 'y'],
+  ],
+  ['context', 'println(context_render(context_add(context(), section("a", "12345", {max_chars: 2}))))', ['[a]', '12']],
+  ['context', 'println(context_compact(context([section("a", " "), section("b", "123")]), 2).sections.map({ s -> s.content }))', ['[12]']],
+  [
+    'context',
+    'let p = prompt_compose("do", nil, {system: "s", task_label: "L"})\nprintln(p.system)\nprintln(p.prompt.contains("<label>L</label>"))\nprintln("[${p.rendered_context}]")',
+    ['s', 'true', '[]'],
+  ],
 ];
 
 test.each(ROWS)('std/%s: %s', async (module, script, lines) => {

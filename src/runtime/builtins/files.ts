@@ -305,19 +305,19 @@ export const FILES: BuiltinGroup = {
     },
     path_relative_to: {
       signature: '(path: any, base: any) -> string | nil',
-      doc: 'The rest of a path below a base; nil when it does not lie there.',
+      doc: 'The way from a base to a path; nil when only one of them is absolute.',
       call: (_c, _d, p, base) => relativeTo(normalize(text(p)), normalize(text(base))),
     },
     path_parts: {
       signature: '(path: any) -> dict',
-      doc: '`{dir, file, stem, extension, segments}` of a path.',
+      doc: '`{dir, file, stem, ext, segments}` of a path.',
       call: (_c, _d, p) => {
         const parsed = path.parse(text(p));
         return dictOf([
           ['dir', parsed.dir],
           ['file', parsed.base],
           ['stem', parsed.name],
-          ['extension', parsed.ext],
+          ['ext', parsed.ext],
           [
             'segments',
             normalize(text(p))
@@ -403,7 +403,5 @@ function withExtension(value: string, extension: string): string {
 }
 
 function relativeTo(value: string, base: string): string | undefined {
-  const prefix = base.endsWith('/') ? base : `${base}/`;
-  if (value === base) return '';
-  return value.startsWith(prefix) ? value.slice(prefix.length) : undefined;
+  return path.isAbsolute(value) === path.isAbsolute(base) ? path.relative(base, value) : undefined;
 }

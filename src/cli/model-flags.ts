@@ -10,8 +10,9 @@ export interface ModelFlags {
   finish(): void;
 }
 
+/** @throws UsageError for a replay file that cannot be read */
 export function modelFlags(platform: Platform, { options }: RunArguments, output: RunOutput): ModelFlags {
-  const replay = typeof options.llmMock === 'string' ? options.llmMock : undefined;
+  const replay = typeof options.llmMock === 'string' ? { name: options.llmMock, text: readMock(platform, options.llmMock) } : undefined;
   const record = typeof options.llmMockRecord === 'string' ? options.llmMockRecord : undefined;
   let recorded: (() => string) | undefined;
   let usage: (() => Usage) | undefined;
@@ -19,7 +20,7 @@ export function modelFlags(platform: Platform, { options }: RunArguments, output
     async apply(run) {
       if (replay === undefined && record === undefined && options.trace === undefined) return;
       const { modelUsage, recordModel, replayModel } = await import('../runtime/agent-mock-file.ts');
-      if (replay !== undefined) replayModel(run, readMock(platform, replay), replay);
+      if (replay !== undefined) replayModel(run, replay.text, replay.name);
       if (record !== undefined) recorded = recordModel(run).lines;
       if (options.trace === true) usage = () => modelUsage(run);
     },

@@ -1,0 +1,59 @@
+import { afterAll, expect, it } from 'vitest';
+import { ERROR_CODES } from '../../src/base/error-codes.ts';
+import { CliWorld } from './harn.ts';
+
+const world = new CliWorld();
+afterAll(() => world.remove());
+
+world.write('src/good.harn', 'println("a")\n');
+world.write('src/deep/bad.harn', 'let x: int = "s"\nprintln(x)\n');
+world.write('src/.harn/workers/old.harn', 'let = 1\n');
+world.write('alone/parse.harn', 'println(1\n');
+
+it('a file without mistakes passes, and nothing of it runs', () => {
+  expect(world.harn(['check', 'src/good.harn'])).toEqual({ code: 0, stdout: '', stderr: '1 file checked: 0 errors, 0 warnings\n' });
+});
+
+it('a folder means the scripts below it, but not its state', () => {
+  const { code, stdout, stderr } = world.harn(['check', 'src']);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toBe(`error: 'x' declared as int, but assigned string
+  --> src/deep/bad.harn:1:1
+   |
+ 1 | let x: int = "s"
+   | ^^^^^^^^^^^^^^^^
+2 files checked: 1 error, 0 warnings
+`);
+});
+
+it('--json has the same facts for programs', () => {
+  const { code, stdout, stderr } = world.harn(['check', '--json', 'alone']);
+  expect([code, stderr]).toEqual([1, '']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    schemaVersion: 1,
+    ok: false,
+    data: { files: 1, errors: 1, warnings: 0, diagnostics: [{ severity: 'error', stage: 'parser', path: 'alone/parse.harn', line: 2 }] },
+  });
+});
+
+it('what is not there is a usage error', () => {
+  expect(world.harn(['check', 'nowhere'])).toEqual({ code: 2, stdout: '', stderr: 'harn: there is no file or folder nowhere\n' });
+});
+
+it.each(ERROR_CODES.map(({ code, title }) => [code, title] as const))(
+  'harn explain %s says what it means and what to do',
+  (code, title) => {
+    const { code: exitCode, stdout, stderr } = world.harn(['explain', code.toLowerCase()]);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`${code}: ${title}\n`);
+    expect(stdout).toContain('\nWhat to do: ');
+  },
+);
+
+it('harn explain lists the codes, and says so for one that it does not know', () => {
+  expect(world.harn(['explain']).stdout.split('\n').length).toBeGreaterThan(ERROR_CODES.length);
+  expect(world.harn(['explain', 'HARN-XXX-001'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('harn explain lists them all'),
+  });
+});

@@ -5,7 +5,7 @@ import { compareValues, equals } from './equality.ts';
 import { HarnRaise, thrownText } from './errors.ts';
 import { type JqNode, type JqOperator, JqSyntaxError, parseJq } from './jq-parser.ts';
 import { parseJsonAt, stringify } from './json.ts';
-import { joinList, uniqueList } from './methods-list.ts';
+import { joinList, sortValues, uniqueList } from './methods-list.ts';
 import { codePointCount, sliceText } from './text.ts';
 import { Dict, Float, type Value } from './value.ts';
 
@@ -214,11 +214,11 @@ const FUNCTIONS: Readonly<Record<string, JqFunction>> = {
       { kind: 'pipe', left: callNode('to_entries'), right: { kind: 'pipe', left: callNode('map', f), right: callNode('from_entries') } },
       input,
     ),
-  sort: ofList((items) => items.toSorted(compareValues)),
+  sort: ofList((items) => sortValues(items)),
   sort_by: ofList((items, key) => items.toSorted((a, b) => compareValues(key(a), key(b)))),
-  unique: ofList((items) => uniqueList(items).sort(compareValues)),
-  min: ofList((items) => items.toSorted(compareValues)[0]),
-  max: ofList((items) => items.toSorted(compareValues).at(-1)),
+  unique: ofList((items) => sortValues(uniqueList(items))),
+  min: ofList((items) => sortValues(items)[0]),
+  max: ofList((items) => sortValues(items).at(-1)),
   reverse: simple((input) => (typeof input === 'string' ? [...input].reverse().join('') : elements(input).toReversed())),
   flatten: ofList(flatten),
   join: (input, [f]) =>

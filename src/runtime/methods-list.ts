@@ -31,7 +31,7 @@ export const LIST_METHODS: MethodTable<List> = {
   none: (c, d, xs, [fn]) => (isCallable(fn) ? andThen(findAt(c, d, xs, fn), (at) => at < 0) : xs.length === 0),
   flat_map: (c, d, xs, [fn]) => (isCallable(fn) ? flatMapList(c, d, xs, fn) : undefined),
   flatten: (_c, _d, xs) => xs.flatMap((item) => (Array.isArray(item) ? (item as List) : [item])),
-  sort: (_c, _d, xs) => [...xs].sort(compareValues),
+  sort: (_c, _d, xs) => sortValues(xs),
   sort_by: (c, d, xs, [fn]) => (isCallable(fn) ? andThen(keyed(c, d, xs, fn), sortKeyed) : undefined),
   reverse: (_c, _d, xs) => xs.toReversed(),
   min: (_c, _d, xs) => extreme(xs, -1),
@@ -184,6 +184,12 @@ export function flatMapList(context: Context, depth: number, xs: List, fn: HarnF
     }),
   );
   return done instanceof Promise ? done.then(() => result) : result;
+}
+
+/** Ascending and stable. JavaScript would move every nil to the end, where it is as good as any other neighbour here. */
+export function sortValues(xs: List): Value[] {
+  if (!xs.includes(undefined)) return [...xs].sort(compareValues);
+  return [...xs.keys()].sort((a, b) => compareValues(xs[a], xs[b])).map((index) => xs[index]);
 }
 
 interface Keyed {

@@ -641,7 +641,7 @@ export type TypeNode =
   | { readonly kind: 'LiteralType'; readonly value: string | bigint; readonly span: Span }
   | {
       readonly kind: 'ShapeType';
-      readonly fields: readonly { readonly name: string; readonly isOptional: boolean; readonly type: TypeNode }[];
+      readonly fields: readonly { readonly name: string; readonly isOptional: boolean; readonly type: TypeNode; readonly span: Span }[];
       readonly span: Span;
     }
   | { readonly kind: 'FunctionType'; readonly params: readonly TypeNode[]; readonly result: TypeNode; readonly span: Span }

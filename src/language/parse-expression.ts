@@ -308,6 +308,7 @@ function parsePrimary(stream: TokenStream): Expression {
       const inner = parseExpression(stream);
       stream.skipNewlines();
       stream.expect(')');
+      stream.parenthesised.add(inner);
       return inner;
     }
     case '[':

@@ -90,7 +90,7 @@ export function parseTypeArgs(stream: TokenStream): TypeNode[] {
 
 function parseShape(stream: TokenStream): TypeNode {
   const start = stream.expect('{');
-  const fields: { name: string; isOptional: boolean; type: TypeNode }[] = [];
+  const fields: Extract<TypeNode, { kind: 'ShapeType' }>['fields'][number][] = [];
   for (;;) {
     skipSeparators(stream);
     if (stream.take('}')) break;
@@ -98,7 +98,8 @@ function parseShape(stream: TokenStream): TypeNode {
     const isOptional = stream.take('?') !== undefined;
     stream.expect(':');
     stream.skipNewlines();
-    fields.push({ name: name.text, isOptional, type: parseType(stream) });
+    const type = parseType(stream);
+    fields.push({ name: name.text, isOptional, type, span: stream.spanFrom(name) });
   }
   return { kind: 'ShapeType', fields, span: stream.spanFrom(start) };
 }

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/span.ts';
-import type { Program } from './ast.ts';
-import { lex } from './lexer.ts';
+import type { Expression, Program } from './ast.ts';
+import { type LexResult, lex } from './lexer.ts';
 import { parseExpression } from './parse-expression.ts';
 import { parseBlock, parseParams, parseStatement, parseStatements } from './parse-statement.ts';
 import { type Grammar, type Report, TokenStream } from './token-stream.ts';
@@ -18,6 +18,8 @@ const GRAMMAR: Grammar = {
 export interface ParseResult {
   readonly program: Program;
   readonly diagnostics: readonly Diagnostic[];
+  /** Expressions written in parentheses; the tree has its shape without them. */
+  readonly parenthesised: ReadonlySet<Expression>;
 }
 
 /** More mistakes than this in one file say nothing new. */
@@ -28,16 +30,18 @@ const MAX_DIAGNOSTICS = 20;
  * parser drops a statement that does not read and goes on with the next.
  */
 export function parse(source: SourceFile): ParseResult {
-  const { tokens, error } = lex(source.text);
-  const span = { start: 0, end: source.text.length, line: 1, column: 1 };
-  if (error !== undefined) {
-    return { program: { kind: 'Program', items: [], span }, diagnostics: [{ ...error, path: source.path }] };
-  }
-  const diagnostics: Diagnostic[] = [];
+  return parseTokens(source, lex(source.text));
+}
+
+/** The same for a file that was taken apart before. */
+export function parseTokens(source: SourceFile, { tokens, error }: LexResult): ParseResult {
+  const diagnostics: Diagnostic[] = error === undefined ? [] : [{ ...error, path: source.path }];
   const report: Report = (diagnostic) => {
     if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ ...diagnostic, path: source.path });
     return diagnostics.length < MAX_DIAGNOSTICS ? 'go-on' : 'stop';
   };
-  const items = parseStatements(new TokenStream(tokens, GRAMMAR, { report }), 'top');
-  return { program: { kind: 'Program', items, span }, diagnostics };
+  const stream = new TokenStream(tokens, GRAMMAR, { report });
+  const items = error === undefined ? parseStatements(stream, 'top') : [];
+  const span = { start: 0, end: source.text.length, line: 1, column: 1 };
+  return { program: { kind: 'Program', items, span }, diagnostics, parenthesised: stream.parenthesised };
 }

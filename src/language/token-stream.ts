@@ -70,6 +70,8 @@ export interface TokenStreamOptions {
 /** A cursor over tokens with one mutable position, so that a speculative reading can be taken back. */
 export class TokenStream {
   readonly grammar: Grammar;
+  /** Expressions written in parentheses, which the tree itself does not show. */
+  readonly parenthesised = new Set<Expression>();
   private readonly tokens: readonly Token[];
   private readonly brackets: BracketMap;
   private readonly report: Report | undefined;

@@ -104,7 +104,10 @@ export function emitClosureAlone(
     .filter((variable) => variable.role === 'function' && variable.isTopLevel)
     .map((variable) => `const ${variable.jsName} = M.exports[${JSON.stringify(variable.name)}];`);
   const first = ['"use strict";', ...preludeOf(module), outer.tempDeclaration, ...named, ...captured].join(' ');
-  return { js: layOut(`(function (R, M, captures) { ${first} return ${code}; })`), builtins: [...module.usedBuiltins] };
+  return {
+    js: layOut(`(function (R, M, captures) { ${first} return ${code}; })`),
+    builtins: [...module.usedBuiltins, ...module.usedGlobals],
+  };
 }
 
 function findFunction(program: Program, offset: number): Closure | FunctionDeclaration | undefined {

@@ -182,6 +182,7 @@ function resolverFor(functions: ProgramFunctions, places: ReadonlyMap<string, Fo
       return functions.closure(here(module), offset, captures);
     },
     builtin: (name) => functions.builtin(name),
+    harness: (part) => functions.harness(part),
   };
 }
 

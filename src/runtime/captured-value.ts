@@ -2,6 +2,7 @@ import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { dictEntries, dictOf } from './dict.ts';
 import { structuralKey } from './equality.ts';
+import { HarnessHandle } from './harness.ts';
 import {
   Dict,
   Duration,
@@ -20,7 +21,8 @@ import {
  * Values of a script in a snapshot (spec/agents.md 4.7 `closures`, 5.12): what a closure captured must come back
  * equal in another process, or be refused by name. JSON holds nil, bool, int, string, list and dict; all else is an
  * object with the key `$harn` that says what it is. Functions are named by module and symbol or offset; with them
- * go their own captures. Nothing that lives in this process (channels, tasks, handles) can be saved.
+ * go their own captures. Nothing that lives in this process (channels, tasks, most handles) can be saved; the harness can,
+ * because it holds no state.
  */
 const TAG = '$harn';
 
@@ -37,6 +39,8 @@ export interface FunctionResolver {
   named(module: string, symbol: string): HarnFunction;
   closure(module: string, offset: number, captures: Readonly<Record<string, Value>>): HarnFunction;
   builtin(name: string): HarnFunction;
+  /** The harness of the run, or one part of it. */
+  harness(part: string | undefined): Value;
 }
 
 export function encodeCaptures(captures: Readonly<Record<string, Value>>): EncodedCaptures {
@@ -75,6 +79,7 @@ class Encoder {
     if (value instanceof RangeValue) return { [TAG]: 'range', start: value.start, end: value.end, exclusive: value.isExclusive };
     if (value instanceof StructValue) return this.#struct(value, path);
     if (value instanceof EnumValue) return this.#enum(value, path);
+    if (value instanceof HarnessHandle) return { [TAG]: 'harness', part: value.part ?? null };
     return this.#refuse(path);
   }
 
@@ -176,6 +181,8 @@ function decodeTagged(tag: string, json: JsonObject, resolver: FunctionResolver)
           Array.isArray(entry) ? [text(entry[0]), decode(entry[1], resolver)] : ['', undefined],
         ),
       );
+    case 'harness':
+      return resolver.harness(typeof json.part === 'string' ? json.part : undefined);
     case 'builtin':
       return resolver.builtin(text(json.name));
     case 'function':

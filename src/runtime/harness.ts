@@ -11,6 +11,8 @@ import { CALL, Handle, type HarnFunction, type Value } from './value.ts';
  * and their methods are builtins. It holds no state, so two handles of one part are equal.
  */
 export abstract class HarnessHandle extends Handle {
+  /** `fs`, `net`, …; undefined for the root. */
+  abstract readonly part: string | undefined;
   protected readonly run: Run;
 
   constructor(run: Run) {
@@ -48,6 +50,7 @@ function entryModule(run: Run): ModuleInfo {
 
 export class Harness extends HarnessHandle {
   readonly typeName = 'Harness';
+  readonly part = undefined;
 
   property(name: string): Value {
     const typeName = harnessPartType(name);
@@ -65,11 +68,11 @@ export class Harness extends HarnessHandle {
 
 class HarnessPartHandle extends HarnessHandle {
   readonly typeName: string;
-  readonly #part: string;
+  readonly part: string;
 
   constructor(run: Run, part: string, typeName: string) {
     super(run);
-    this.#part = part;
+    this.part = part;
     this.typeName = typeName;
   }
 
@@ -80,7 +83,7 @@ class HarnessPartHandle extends HarnessHandle {
   }
 
   protected builtinFor(method: string): string | undefined {
-    return harnessBuiltin(this.#part, method);
+    return harnessBuiltin(this.part, method);
   }
 }
 

@@ -5,6 +5,7 @@ import type { FunctionResolver } from './captured-value.ts';
 import type { ClosureSources } from './compile-program.ts';
 import type { Run } from './context.ts';
 import { dictGet } from './dict.ts';
+import { Harness } from './harness.ts';
 import type { LoadedProgram } from './load.ts';
 import type { ModuleRecord } from './module-record.ts';
 import { createSupport, type Support } from './support.ts';
@@ -53,6 +54,11 @@ export class ProgramFunctions implements FunctionResolver {
 
   builtin(name: string): HarnFunction {
     return builtinFunction(this.#run, name, this.#loaded.entry);
+  }
+
+  harness(part: string | undefined): Value {
+    const root = new Harness(this.#run);
+    return part === undefined ? root : root.property(part);
   }
 
   #record(module: string): ModuleRecord {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeCaptures, encodeCaptures, type FunctionResolver } from '../../src/runtime/captured-value.ts';
+import type { Run } from '../../src/runtime/context.ts';
 import { dictOf } from '../../src/runtime/dict.ts';
 import { structuralKey } from '../../src/runtime/equality.ts';
+import { Harness } from '../../src/runtime/harness.ts';
 import {
   Duration,
   EnumValue,
@@ -35,10 +37,13 @@ function fn(meta: Partial<FunctionMeta>, captures?: Record<string, Value>): Harn
 
 const HELPER = fn({ name: 'helper', origin: { module: '/m.harn', symbol: 'helper', offset: 3 } });
 const LEN = fn({ kind: 'builtin', name: 'len' });
+// Only the names of its parts are asked for, so that no run is needed.
+const HARNESS = new Harness({} as Run);
 const RESOLVER: FunctionResolver = {
   named: (module, symbol) => fn({ name: symbol, origin: { module, symbol, offset: 3 } }),
   closure: (module, offset, captures) => fn({ origin: { module, offset } }, captures),
   builtin: (name) => fn({ kind: 'builtin', name }),
+  harness: (part) => (part === undefined ? HARNESS : HARNESS.property(part)),
 };
 
 function trip(value: Value): Value {
@@ -92,6 +97,11 @@ describe('T23: captured values come back equal or are refused by path', () => {
       ['closure', '', { module: '/m.harn', offset: 40 }],
     ]);
     expect(back[2]?.captures).toMatchObject({ base: 41 });
+  });
+
+  test('the harness and its parts, because they hold nothing', () => {
+    expect((trip(HARNESS) as Harness).isEqualTo(HARNESS)).toBe(true);
+    expect((trip(HARNESS.property('fs')) as Handle).typeName).toBe('HarnessFs');
   });
 
   test('what cannot be saved is named by its path, the rest is kept', () => {

@@ -1,7 +1,9 @@
+import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Clock, Platform } from '../platform/platform.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { StateLocations } from '../store/state-root.ts';
+import { addWaiter, removeWaiter } from '../store/waiter-file.ts';
 import type { LoopRunner } from './activation.ts';
 import { AuditLog } from './audit.ts';
 import { type CloudHarness, cloudHarnessFromEnvironment } from './cloud-harness.ts';
@@ -10,14 +12,14 @@ import { expireWorker } from './expire.ts';
 import { HookRegistry, type HookTape } from './hooks.ts';
 import type { Lifecycle, Rebinder } from './lifecycle.ts';
 import { ObservedEventLog } from './observed-event-log.ts';
+import { loadedWorker } from './rearm.ts';
 import { WorkerRegistry } from './registry.ts';
 import { isLostWake, resumeWorker } from './resume.ts';
 import { type ResumeByCallback, ResumeOwners } from './resume-by.ts';
 import { timeoutActionError } from './sus-errors.ts';
 import { TriggerRegistry } from './trigger-registry.ts';
 import type { TriggerSpec } from './trigger-spec.ts';
-import { type Wake, type WakeOutcome, Waker } from './waker.ts';
-import type { Worker } from './worker.ts';
+import { type ParkedWorker, type WaiterIndex, type Wake, type WakeOutcome, Waker } from './waker.ts';
 
 export interface LifecycleOptions {
   readonly platform: Platform;
@@ -50,9 +52,10 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     eventLog,
     audit,
     queue: new DueQueue(platform.clock, realClock),
+    index: waiterIndex(options),
     calls: {
       resume: (wake) => wakeWorker(lifecycle, wake),
-      expire: (worker, suspensionId) => expireWorker(lifecycle, worker, suspensionId),
+      expire: (parked, suspensionId) => expireWorker(lifecycle, loadedWorker(lifecycle, parked), suspensionId),
       refuseTimeout: (worker, suspensionId, action) =>
         noteLost(lifecycle, worker, suspensionId, 'timeout', timeoutActionError('auto_resume', { text: action })),
     },
@@ -89,6 +92,24 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   return lifecycle;
 }
 
+/**
+ * The index of waiters is a help for the next host and never a reason to fail: it can be built again from the
+ * snapshots.
+ */
+function waiterIndex({ platform, locations, warn }: LifecycleOptions): WaiterIndex {
+  const attempt = (action: () => void): void => {
+    try {
+      action();
+    } catch (error) {
+      warn?.(`harn: ${locations.waiters} cannot be written (${errorText(error)}); harn serve will rebuild it`);
+    }
+  };
+  return {
+    add: (waiter) => attempt(() => addWaiter(platform.files, locations.waiters, waiter)),
+    remove: (workerId, suspensionId) => attempt(() => removeWaiter(platform.files, locations.waiters, workerId, suspensionId)),
+  };
+}
+
 /** An automatic wake is a resume like any other; that it lost is a note, not an error to anyone. */
 async function wakeWorker(lifecycle: Lifecycle, wake: Wake): Promise<WakeOutcome> {
   const { worker, suspensionId, cause, triggerId, eventId } = wake;
@@ -107,7 +128,8 @@ async function wakeWorker(lifecycle: Lifecycle, wake: Wake): Promise<WakeOutcome
     if (summary.pre_resume_denied !== undefined) return 'denied';
     lifecycle.audit.emit(cause === 'timeout' ? 'auto_resume_expired' : 'auto_resume_fired', {
       handle: worker.id,
-      mechanism: worker.record.last_suspension?.resume_by_mechanism ?? null,
+      mechanism:
+        worker.suspension?.resume_by_mechanism ?? lifecycle.registry.get(worker.id)?.record.last_suspension?.resume_by_mechanism ?? null,
       ...(triggerId === undefined ? {} : { trigger_id: triggerId }),
       ...(eventId === undefined ? {} : { event_id: eventId }),
     });
@@ -122,7 +144,7 @@ async function wakeWorker(lifecycle: Lifecycle, wake: Wake): Promise<WakeOutcome
   }
 }
 
-function noteLost(lifecycle: Lifecycle, worker: Worker, suspensionId: string, cause: string, error: { readonly code: string }): void {
+function noteLost(lifecycle: Lifecycle, worker: ParkedWorker, suspensionId: string, cause: string, error: { readonly code: string }): void {
   lifecycle.audit.emit('auto_resume_lost', {
     handle: worker.id,
     cause,

@@ -1,5 +1,5 @@
 import { type Instant, renderInstant } from '../base/instant.ts';
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { SuspensionRecord } from '../store/snapshot-schema.ts';
 import type { ParkFacts, ParkRequest } from './activation.ts';
 import type { ResumeConditions } from './resume-condition.ts';
@@ -26,7 +26,7 @@ export function suspensionRecord(given: SuspensionFacts): SuspensionRecord {
     handle: given.workerId,
     reason: request.reason,
     initiator: request.initiator,
-    conditions: hasConditions(conditions) ? storableSpec(conditions.spec) : null,
+    conditions: hasConditions(conditions) ? storedConditions(conditions) : null,
     iterations_completed: facts.iterationsCompleted,
     suspended_at: renderInstant(given.suspendedAt),
     suspended_at_turn: facts.turn ?? null,
@@ -36,6 +36,13 @@ export function suspensionRecord(given: SuspensionFacts): SuspensionRecord {
     links: [],
     ...facts.daemon,
   };
+}
+
+/** JSON has no closures: a snapshot only says that the trigger had a predicate, so that nobody arms it without. */
+function storedConditions(conditions: ResumeConditions): JsonObject {
+  const stored = storableSpec(conditions.spec);
+  if (conditions.trigger?.when === undefined || !isJsonObject(stored.trigger)) return stored;
+  return { ...stored, trigger: { ...stored.trigger, when_unbound: true } };
 }
 
 /**

@@ -3,7 +3,8 @@ import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { EventRecord } from '../store/event-log.ts';
-import type { ArmedRecord } from '../store/snapshot-schema.ts';
+import type { ArmedRecord, SuspensionRecord } from '../store/snapshot-schema.ts';
+import type { Waiter } from '../store/waiter-file.ts';
 import type { AuditLog } from './audit.ts';
 import { nextTick } from './cron.ts';
 import type { Due, DueQueue } from './due-queue.ts';
@@ -11,14 +12,13 @@ import type { ObservedEventLog } from './observed-event-log.ts';
 import { deadlineOf, parseResumeConditions, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
 import { registrationError } from './sus-errors.ts';
 import type { TriggerRegistry } from './trigger-registry.ts';
-import type { Worker } from './worker.ts';
 
 /**
  * What may wake parked workers of this process (spec/agents.md 9.6): bindings of triggers, due instants, topics. It
  * decides nothing: whatever comes first calls the one resume, which may be lost against another one.
  */
 export interface Wake {
-  readonly worker: Worker;
+  readonly worker: ParkedWorker;
   /** The suspension it was armed for (5.14). */
   readonly suspensionId: string;
   readonly input: string | undefined;
@@ -28,15 +28,30 @@ export interface Wake {
   readonly eventId: string | undefined;
 }
 
+/** As much of a parked worker as waking it needs: a worker of this process, or a line of the index of waiters. */
+export interface ParkedWorker {
+  readonly id: string;
+  readonly snapshotPath: string;
+  readonly suspension: Pick<SuspensionRecord, 'suspension_id' | 'suspended_at' | 'conditions' | 'resume_by_mechanism'> | undefined;
+  readonly record: { readonly armed?: ArmedRecord | null | undefined };
+  whenSteady(wake: () => void): void;
+}
+
+/** The index of armed suspensions on disk, for the next host. */
+export interface WaiterIndex {
+  add(waiter: Waiter): void;
+  remove(workerId: string, suspensionId: string): void;
+}
+
 export type WakeOutcome = 'resumed' | 'denied' | 'lost';
 
 export interface WakeCalls {
   /** Resumes; a lost race is audited there and is no error. */
   resume(wake: Wake): Promise<WakeOutcome>;
   /** The timeout action `fail`. */
-  expire(worker: Worker, suspensionId: string): Promise<void>;
+  expire(worker: ParkedWorker, suspensionId: string): Promise<void>;
   /** A stored timeout whose action this version does not know. */
-  refuseTimeout(worker: Worker, suspensionId: string, action: string): void;
+  refuseTimeout(worker: ParkedWorker, suspensionId: string, action: string): void;
 }
 
 /** A trigger registered for a suspension, dormant until its owner arms it. */
@@ -52,7 +67,7 @@ interface Plan {
 }
 
 interface Waiting extends Plan {
-  readonly worker: Worker;
+  readonly worker: ParkedWorker;
   readonly suspensionId: string;
   isTriggerArmed: boolean;
   unsubscribe: (() => void) | undefined;
@@ -71,6 +86,7 @@ export class Waker {
   readonly #audit: AuditLog;
   readonly #queue: DueQueue;
   readonly #calls: WakeCalls;
+  readonly #index: WaiterIndex;
   readonly #waiting = new Map<string, Waiting>();
   readonly #byBinding = new Map<string, Waiting>();
 
@@ -81,6 +97,7 @@ export class Waker {
     readonly audit: AuditLog;
     readonly queue: DueQueue;
     readonly calls: WakeCalls;
+    readonly index: WaiterIndex;
   }) {
     this.#platform = parts.platform;
     this.#triggers = parts.triggers;
@@ -88,13 +105,14 @@ export class Waker {
     this.#audit = parts.audit;
     this.#queue = parts.queue;
     this.#calls = parts.calls;
+    this.#index = parts.index;
   }
 
   /**
    * Registers the trigger of a park before anything is changed, so that a refusal is known in time.
    * @throws HarnError `HARN-SUS-007`
    */
-  prepare(worker: Worker, conditions: ResumeConditions | undefined): PreparedTrigger | undefined {
+  prepare(worker: ParkedWorker, conditions: ResumeConditions | undefined): PreparedTrigger | undefined {
     const spec = conditions?.trigger;
     if (spec === undefined) return undefined;
     const fail = (reason: string): HarnError => registrationError(worker.id, reason, { provider: spec.provider, suspended: false });
@@ -122,7 +140,7 @@ export class Waker {
   }
 
   /** Notes what a parked worker could wait for; its owner decides what of it is armed. */
-  expect(worker: Worker, plan: Plan): void {
+  expect(worker: ParkedWorker, plan: Plan): void {
     const suspensionId = worker.suspension?.suspension_id ?? '';
     const waiting: Waiting = {
       ...plan,
@@ -155,7 +173,7 @@ export class Waker {
    * Arms the timeout, which a worker always gets so that it cannot wait for ever, and drops what no owner armed.
    * @returns what is armed now, for the snapshot
    */
-  armTimeoutOf(worker: Worker): ArmedRecord | undefined {
+  armTimeoutOf(worker: ParkedWorker): ArmedRecord | undefined {
     const waiting = this.#waiting.get(worker.id);
     if (waiting?.conditions === undefined) {
       this.#waiting.delete(worker.id);
@@ -167,17 +185,19 @@ export class Waker {
     if (timeout !== undefined) this.#armDeadline(waiting, deadlineOf(suspendedAt, timeout.durationMinutes), timeout.action);
     const record = armedRecordOf(waiting);
     this.#auditArmed(waiting);
-    if (!record.trigger && record.deadline_at === null && record.on_event === null) this.#waiting.delete(worker.id);
+    if (isArmed(record)) this.#index.add(waiterOf(worker, record));
+    else this.#waiting.delete(worker.id);
     return record;
   }
 
   /** Arms again what a snapshot of an earlier process says (9.7): absolute deadline, stored cursor, a new binding. */
-  rearm(worker: Worker): void {
-    const { armed, suspension } = worker.record;
-    if (armed === null || armed === undefined || suspension === null || suspension === undefined) return;
+  rearm(worker: ParkedWorker): void {
+    const { suspension } = worker;
+    const { armed } = worker.record;
+    if (armed === null || armed === undefined || suspension === undefined) return;
     const stored = readStoredConditions(suspension.conditions ?? null);
     if (stored === undefined) return;
-    const trigger = armed.trigger ? this.#prepareAgain(worker, stored.conditions) : undefined;
+    const trigger = armed.trigger ? this.#prepareAgain(worker, stored) : undefined;
     this.expect(worker, { conditions: stored.conditions, trigger, fromCursor: armed.on_event?.from_cursor ?? 0 });
     const waiting = this.#waiting.get(worker.id);
     if (waiting === undefined) return;
@@ -191,9 +211,9 @@ export class Waker {
    * Stops everything that could wake a worker. `restore` arms it again when the resume could not be written, `forget`
    * makes it final.
    */
-  disarm(worker: Worker): { restore(): void; forget(): void } {
+  disarm(worker: ParkedWorker): { restore(): void; forget(): void } {
     const waiting = this.#waiting.get(worker.id);
-    if (waiting === undefined) return { restore: () => undefined, forget: () => undefined };
+    if (waiting === undefined) return { restore: () => undefined, forget: this.#forgetInIndex(worker) };
     this.#waiting.delete(worker.id);
     for (const due of waiting.dues.splice(0)) due.cancel();
     const wasSubscribed = waiting.unsubscribe !== undefined;
@@ -210,6 +230,7 @@ export class Waker {
           this.#armDeadline(waiting, waiting.deadlineAt, waiting.conditions?.timeout?.action ?? 'resume_with_summary');
       },
       forget: () => {
+        if (isArmed(armedRecordOf(waiting)) || wasSubscribed) this.#index.remove(worker.id, waiting.suspensionId);
         if (trigger === undefined) return;
         this.#byBinding.delete(trigger.id);
         this.#triggers.setState(trigger.id, 'terminated');
@@ -247,18 +268,29 @@ export class Waker {
     return this.#waiting.size;
   }
 
-  #prepareAgain(worker: Worker, conditions: ResumeConditions): PreparedTrigger | undefined {
-    try {
-      return this.prepare(worker, conditions);
-    } catch (error) {
+  /** A worker that an earlier process armed is in the index though nothing waits for it here. */
+  #forgetInIndex({ id, suspension, record }: ParkedWorker): () => void {
+    const suspensionId = suspension?.suspension_id;
+    if (suspensionId === undefined || record.armed === null || record.armed === undefined) return () => undefined;
+    return () => this.#index.remove(id, suspensionId);
+  }
+
+  /** A trigger whose predicate is a closure of a script that does not run here is not armed: it would wake on anything. */
+  #prepareAgain(worker: ParkedWorker, { conditions, isUnbound }: StoredConditions): PreparedTrigger | undefined {
+    const lost = (cause: string, code: string | null): undefined => {
       this.#audit.emit('auto_resume_lost', {
         handle: worker.id,
-        cause: 'trigger',
-        code: error instanceof HarnError ? error.code : null,
+        cause,
+        code,
         suspension_id: worker.suspension?.suspension_id ?? null,
         winner_generation: null,
       });
-      return undefined;
+    };
+    if (isUnbound) return lost('unbound_closure', null);
+    try {
+      return this.prepare(worker, conditions);
+    } catch (error) {
+      return lost('trigger', error instanceof HarnError ? error.code : null);
     }
   }
 
@@ -343,7 +375,7 @@ export class Waker {
     });
   }
 
-  #whenSteady<T>(worker: Worker, action: () => Promise<T>): Promise<T> {
+  #whenSteady<T>(worker: ParkedWorker, action: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       worker.whenSteady(() => {
         action().then(resolve, reject);
@@ -353,7 +385,7 @@ export class Waker {
 
   #auditArmed(waiting: Waiting): void {
     const record = armedRecordOf(waiting);
-    if (!record.trigger && record.deadline_at === null && record.on_event === null) return;
+    if (!isArmed(record)) return;
     this.#audit.emit('auto_resume_armed', {
       handle: waiting.worker.id,
       mechanism: waiting.worker.suspension?.resume_by_mechanism ?? null,
@@ -373,6 +405,23 @@ function armedRecordOf(waiting: Waiting): ArmedRecord {
   };
 }
 
+function isArmed(record: ArmedRecord): boolean {
+  return record.trigger || typeof record.deadline_at === 'string' || isJsonObject(record.on_event);
+}
+
+/** What the next host needs to arm this suspension again without reading its snapshot. */
+export function waiterOf({ id, snapshotPath, suspension }: ParkedWorker, armed: ArmedRecord): Waiter {
+  return {
+    worker_id: id,
+    suspension_id: suspension?.suspension_id ?? '',
+    snapshot_path: snapshotPath,
+    suspended_at: suspension?.suspended_at ?? '',
+    conditions: suspension?.conditions ?? null,
+    resume_by_mechanism: suspension?.resume_by_mechanism ?? null,
+    armed,
+  };
+}
+
 /** The payload as JSON text; nothing to say for an empty one. */
 function wakeInput(payload: Json): string | undefined {
   const isEmpty = payload === null || payload === '' || (isJsonObject(payload) && Object.keys(payload).length === 0);
@@ -388,13 +437,18 @@ function timeoutInput({ worker, trigger }: Waiting): string {
   });
 }
 
+export interface StoredConditions {
+  readonly conditions: ResumeConditions;
+  readonly action: TimeoutAction | { readonly unknown: string };
+  /** The trigger had a predicate, which only its script can give back. */
+  readonly isUnbound: boolean;
+}
+
 /**
  * Conditions as a snapshot holds them. An action of the timeout that this version does not know must not hinder
  * anything before that timeout fires (6.2).
  */
-export function readStoredConditions(
-  stored: JsonObject | null,
-): { readonly conditions: ResumeConditions; readonly action: TimeoutAction | { readonly unknown: string } } | undefined {
+export function readStoredConditions(stored: JsonObject | null): StoredConditions | undefined {
   if (stored === null) return undefined;
   const timeout = stored.timeout;
   const written = isJsonObject(timeout) ? timeout.on_timeout : undefined;
@@ -403,5 +457,9 @@ export function readStoredConditions(
   const readable = isKnown || !isJsonObject(timeout) ? stored : { ...stored, timeout: { ...timeout, on_timeout: null } };
   const conditions = parseResumeConditions(readable, 'resume_agent');
   if (conditions === undefined) return undefined;
-  return { conditions, action: isKnown ? (conditions.timeout?.action ?? 'resume_with_summary') : { unknown: String(written) } };
+  return {
+    conditions,
+    action: isKnown ? (conditions.timeout?.action ?? 'resume_with_summary') : { unknown: String(written) },
+    isUnbound: isJsonObject(stored.trigger) && stored.trigger.when_unbound === true,
+  };
 }

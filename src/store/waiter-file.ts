@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import type { JsonObject } from '../base/json.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
 import { type Disk, ensureDirectory, isErrno, PRIVATE_FILE_MODE, writeAtomic } from './atomic-file.ts';
+import { armedSchema } from './snapshot-schema.ts';
 
 /**
  * One small record for each armed suspension, so that a host that starts again can arm thousands of parked workers
@@ -14,10 +14,10 @@ const waiterSchema = z.looseObject({
   worker_id: z.string(),
   suspension_id: z.string(),
   snapshot_path: z.string(),
-  /** RFC 3339; null without a timeout. */
-  deadline_at: z.nullish(z.string()),
-  on_event: z.nullish(z.looseObject({ topic: z.string(), from_cursor: z.int() })),
-  trigger: z.nullish(z.custom<JsonObject>(isJsonObject)),
+  suspended_at: z.string(),
+  conditions: z.nullable(z.custom<JsonObject>(isJsonObject)),
+  resume_by_mechanism: z.nullable(z.string()),
+  armed: armedSchema,
 });
 
 export type Waiter = z.infer<typeof waiterSchema>;

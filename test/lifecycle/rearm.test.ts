@@ -1,0 +1,112 @@
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rearmParked } from '../../src/lifecycle/rearm.ts';
+import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
+import { Opaque, type SpecValue } from '../../src/lifecycle/spec-value.ts';
+import { spawnParked } from '../../src/lifecycle/start.ts';
+import { readSnapshot } from '../../src/store/snapshot-file.ts';
+import { testPlatform } from '../store/test-platform.ts';
+import { createWorld } from './scratch-world.ts';
+import { turns } from './scripted-runner.ts';
+import { resume, start, type TestWorld } from './world.ts';
+
+const NOON = Date.UTC(2026, 3, 30, 12);
+const MINUTE = 60_000;
+const live = turns({ say: 'woken', end: true });
+
+async function parked(conditions: SpecValue): Promise<{ directory: string; id: string; snapshot: string; waiters: string }> {
+  const world = createWorld();
+  world.clock.mock(NOON);
+  const parsed = parseResumeConditions(conditions, 'spawn_agent');
+  if (parsed === undefined) throw new Error('no conditions');
+  const worker = await spawnParked(world.lifecycle, start('watch', live), parsed, undefined);
+  return {
+    directory: world.directory,
+    id: worker.id,
+    snapshot: worker.snapshotPath,
+    waiters: join(world.directory, '.harn', 'waiters.jsonl'),
+  };
+}
+
+function host(directory: string, at: number): TestWorld {
+  const world = createWorld({ directory, live });
+  world.clock.mock(at);
+  return world;
+}
+
+/** The status in the file, once it is no longer the parked one. */
+async function statusOf(snapshot: string): Promise<string> {
+  for (let i = 0; i < 100; i++) {
+    const { status } = readSnapshot(testPlatform(), snapshot).snapshot;
+    if (status !== 'suspended') return status;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return 'suspended';
+}
+
+describe('a host that starts again', () => {
+  it('T20 fires a timeout at its instant, however often it was restarted', async () => {
+    const { directory, snapshot } = await parked({ timeout: { duration_minutes: 30 } });
+    for (const minutes of [5, 10, 29]) expect(rearmParked(host(directory, NOON + minutes * MINUTE).lifecycle)).toBe(1);
+    const last = host(directory, NOON + 30 * MINUTE - 1);
+    rearmParked(last.lifecycle);
+    expect(last.runner.activations).toEqual([]);
+    await last.clock.advance(1);
+    expect(await statusOf(snapshot)).toBe('completed');
+    expect(last.runner.activations).toHaveLength(1);
+  });
+
+  it('T20 fires what is overdue at once, and once when two hosts share the directory', async () => {
+    const { directory, snapshot } = await parked({ timeout: { duration_minutes: 30 } });
+    const hosts = [host(directory, NOON + 45 * MINUTE), host(directory, NOON + 45 * MINUTE)];
+    for (const each of hosts) rearmParked(each.lifecycle);
+    for (const each of hosts) await each.clock.advance(0);
+    expect(await statusOf(snapshot)).toBe('completed');
+    expect(hosts.flatMap((each) => each.runner.activations)).toHaveLength(1);
+  });
+
+  it('can fail a worker that it never loaded', async () => {
+    const { directory, snapshot } = await parked({ timeout: { duration_minutes: 1, on_timeout: 'fail' } });
+    const later = host(directory, NOON + 2 * MINUTE);
+    rearmParked(later.lifecycle);
+    await later.clock.advance(0);
+    expect(await statusOf(snapshot)).toBe('failed');
+  });
+
+  for (const damage of ['missing', 'damaged'] as const) {
+    it(`builds the index again from the heads of the snapshots when it is ${damage}`, async () => {
+      const { directory, waiters, id } = await parked({ on_event: 'ci.done', timeout: { duration_minutes: 5 } });
+      const before = readFileSync(waiters, 'utf8');
+      if (damage === 'missing') unlinkSync(waiters);
+      else writeFileSync(waiters, 'garbage\n{}\n');
+      expect(rearmParked(host(directory, NOON).lifecycle)).toBe(1);
+      expect(JSON.parse(readFileSync(waiters, 'utf8'))).toEqual(JSON.parse(before));
+      expect(before).toContain(id);
+      expect(before.length).toBeLessThan(1024);
+    });
+  }
+
+  it('does not wait for what was resumed', async () => {
+    const { directory, id, waiters } = await parked({ timeout: { duration_minutes: 5 } });
+    const other = host(directory, NOON);
+    await resume(other, id);
+    await other.lifecycle.registry.get(id)?.settled();
+    expect(existsSync(waiters)).toBe(true);
+    const later = host(directory, NOON + 6 * MINUTE);
+    expect(rearmParked(later.lifecycle)).toBe(0);
+    await later.clock.advance(0);
+    expect(later.runner.activations).toEqual([]);
+  });
+
+  it('9.7 does not arm a trigger whose predicate it cannot have', async () => {
+    const { directory } = await parked({
+      trigger: { kind: 'x', provider: 'y', when: new Opaque('closure', () => true) },
+      timeout: { duration_minutes: 5 },
+    });
+    const later = host(directory, NOON);
+    expect(rearmParked(later.lifecycle)).toBe(1);
+    expect(later.lifecycle.triggers.list()).toEqual([]);
+    expect(later.lifecycle.audit.take()).toMatchObject([{ kind: 'auto_resume_lost', payload: { cause: 'unbound_closure' } }]);
+  });
+});

@@ -3,7 +3,7 @@ import type { Scope } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
 import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
-import { ANY, type FunctionType, functionType, generic, listOf, type Type } from './types.ts';
+import { ANY, type FunctionType, generic, listOf, type Type } from './types.ts';
 
 /** What a caller has to know of a function. Its type parameters appear as types of their own. */
 export interface Signature {
@@ -76,12 +76,15 @@ function resultType(node: Callable, scope: Scope): Type {
 
 /** The function as a value. */
 export function signatureType(signature: Signature): FunctionType {
-  return functionType(
-    signature.params.map(({ type }) => type),
-    signature.result,
-    signature.required,
-    signature.rest !== undefined,
-  );
+  const { params, result, required, rest } = signature;
+  return {
+    kind: 'function',
+    params: params.map(({ type }) => type),
+    result,
+    required,
+    hasRest: rest !== undefined,
+    names: params.map(({ name }) => name),
+  };
 }
 
 /** The type a parameter has inside of the body. */

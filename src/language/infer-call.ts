@@ -186,6 +186,10 @@ function checkFunctionValue(state: CheckState, type: Extract<Type, { kind: 'func
     const wanted = type.params[index];
     const arg = node.args[index];
     if (wanted === undefined || arg === undefined || isAssignable(given, wanted)) continue;
-    state.error(`Argument ${index + 1}: expected ${renderType(wanted)}, got ${renderType(given)}`, arg.span);
+    const name = type.names?.[index];
+    state.error(
+      `Argument ${index + 1}${name === undefined ? '' : ` ('${name}')`}: expected ${renderType(wanted)}, got ${renderType(given)}`,
+      arg.span,
+    );
   }
 }

@@ -1,5 +1,6 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, EnumDeclaration, Expression, StructDeclaration } from './ast.ts';
+import { namesDeclaredIn } from './check-names.ts';
 import { type CheckState, nearName } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { bindParameters, substitute } from './infer-generic.ts';
@@ -63,11 +64,20 @@ export function inferStructLiteral(state: CheckState, node: Extract<Expression, 
   const struct = structNamed(state, node.name);
   if (struct !== undefined) return checkStruct(state, struct, node.fields, node.span);
   for (const field of node.fields) state.infer(field.value);
-  if (state.environment.isComplete && state.scope.type(node.name) === undefined && state.scope.value(node.name) === undefined) {
+  if (state.environment.isComplete && !isDeclaredSomewhere(state, node.name)) {
     const near = nearName(node.name, structNames(state));
     state.error(`unknown struct type \`${node.name}\`${near === undefined ? '' : ` — did you mean \`${near}\`?`}`, node.span);
   }
   return ANY;
+}
+
+/** Structs of any block can be made anywhere in their file. */
+function isDeclaredSomewhere(state: CheckState, name: string): boolean {
+  return (
+    state.scope.type(name) !== undefined ||
+    state.scope.value(name) !== undefined ||
+    state.namesOfFile(() => namesDeclaredIn(state.items)).has(name)
+  );
 }
 
 function structNames(state: CheckState): string[] {

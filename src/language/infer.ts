@@ -190,12 +190,13 @@ function inferClosure(state: CheckState, node: Closure): Type {
     return state.statements(node.body.statements);
   });
   const firstDefault = params.findIndex(({ defaultValue }) => defaultValue !== undefined);
-  return functionType(
+  const type = functionType(
     params.map((param) => parameterInside(param, scope)),
     declared ?? union([...returned, last]),
     firstDefault === -1 ? params.length : firstDefault,
     params.length < node.params.length,
   );
+  return { ...type, names: params.map(({ name }) => name) };
 }
 
 function inferUnary(state: CheckState, node: Extract<Expression, { kind: 'Unary' }>): Type {

@@ -30,6 +30,8 @@ export interface FunctionType {
   /** Parameters that a caller has to give; fewer than `params` when some have defaults. */
   readonly required: number;
   readonly hasRest: boolean;
+  /** Names of the parameters, for messages; a written function type has none. */
+  readonly names?: readonly string[];
 }
 
 export interface ShapeField {

@@ -45,6 +45,11 @@ const ERRORS: readonly Row[] = [
     'struct P { x: int }\nimpl P { fn add(self, n: int) { return n } }\nP({x: 1}).add("a")',
     ["3:15 Argument 1 ('n'): expected int, got string"],
   ],
+  [
+    'closures check their arguments',
+    'fn wrapper(g: fn(int) -> int) {\nlet f = fn(x: int) { x }\nf("a")\ng("b")\n}',
+    ["3:3 Argument 1 ('x'): expected int, got string", '4:3 Argument 1: expected int, got string'],
+  ],
   ['text and numbers do not add', 'println("n=" + 1)', ["1:9 can't add string and int"]],
   ['an assignment with an operator is arithmetic', inFunction('var s = "a"\ns += 1'), ["3:1 can't add string and int"]],
   ['minus needs numbers', 'println("a" - "b")', ["1:9 can't use '-' on string and string (needs numeric operands)"]],
@@ -254,6 +259,7 @@ const SILENT: readonly (readonly [rule: string, script: string])[] = [
     'a Result passes on',
     'fn a() -> Result<int, string> { return Ok(1) }\nfn b() -> Result<int, string> {\n  let v: int = a()?\n  return Ok(v + 1)\n}',
   ],
+  ['structs of any block', 'fn a() { struct Pt { x: int } }\nfn b() { return Pt {x: 1} }'],
   [
     'interfaces',
     'interface I { fn m(self) -> int }\nstruct S { x: int }\nimpl S { fn m(self) -> int { return self.x } }\nfn f(i: I) -> int { return i.m() }\nf(S({x: 1}))',

@@ -99,6 +99,18 @@ const ROWS: readonly (readonly [module: string, script: string, lines: readonly 
     'let p = prompt_compose("do", nil, {system: "s", task_label: "L"})\nprintln(p.system)\nprintln(p.prompt.contains("<label>L</label>"))\nprintln("[${p.rendered_context}]")',
     ['s', 'true', '[]'],
   ],
+  [
+    'slug',
+    'println(slugify(" Über  Café, 2! "))\nprintln(slugify("one two", 4))\nprintln("[${slugify("!!")}]")',
+    ['uber-cafe-2', 'one', '[]'],
+  ],
+  ['table', 'println(render_table([{a: 1, b: "x"}, {a: 22}]))', ['a   b', '--  -', '1   x', '22']],
+  ['table', 'println(render_table([{a: 1, b: "x"}], ["b"]))', ['b', '-', 'x']],
+  [
+    'fs',
+    'let root = path_join(temp_dir(), uuid())\nlet file = path_join(root, "a/b.json")\nprintln(read_json_or(file, "none"))\nwrite_json(file, {k: [1]})\nprintln(read_file(file))\nprintln(read_json(file))\ndelete_file(root)',
+    ['none', '{"k":[1]}', '', '{k: [1]}'],
+  ],
 ];
 
 test.each(ROWS)('std/%s: %s', async (module, script, lines) => {

@@ -7,7 +7,7 @@ import { BUILTIN_INDEX } from './builtin-index.ts';
 import { checkGraph } from './check-graph.ts';
 import { GLOBAL_NAMES } from './globals.ts';
 import { waitingHarnessMethods } from './harness-methods.ts';
-import { declaredNames, type Exported, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
+import { declaredNames, exportedNames, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
 import { type CompiledImport, type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
 import { readGraph, type SourceGraph, type SourceModule } from './source-graph.ts';
 
@@ -96,12 +96,13 @@ function environmentOf(
   const imports = new Map<string, ImportedName>();
   const asyncImports = new Set<string>();
   const asyncMethods = new Set<string>();
+  const offered = offeredNames(module);
   for (const [name, item] of names.values) {
     const fact = emitted.get(item.home)?.facts.functions.find((candidate) => candidate.name === name);
     // A module of a cycle that is not emitted yet may do anything.
     const isFunction = item.declaration.kind === 'Function';
     const isAsync = fact?.isAsync ?? (isFunction && !isProducer(item.declaration));
-    const index = indexOfImport(module, item);
+    const index = indexOfImport(module, offered, name);
     imports.set(name, { module: index, name, kind: isFunction ? 'function' : 'value', isAsync, bounces: fact?.bounces ?? true });
     if (isAsync) asyncImports.add(name);
   }
@@ -141,22 +142,16 @@ function importDiagnostic(error: ImportFailure): Diagnostic {
   return { severity: 'error', stage: 'import', message: error.message, path: error.module.path, span };
 }
 
-/** The first import through which the name comes; its record exports the name too when it re-exports it. */
-function indexOfImport(module: SourceModule, item: Exported): number {
-  const index = module.imports.findIndex(({ node, module: target }) => {
-    if (target === undefined) return false;
-    if (node.names !== undefined) return node.names.some(({ text }) => text === item.name);
-    return target === item.home || reexports(target, item, new Set());
-  });
-  return Math.max(0, index);
+/** The names that each import of a module offers; undefined for a selective import, which offers what it asks for. */
+function offeredNames(module: SourceModule): (ReadonlySet<string> | undefined)[] {
+  return module.imports.map(({ node, module: target }) =>
+    node.names !== undefined || target === undefined ? undefined : new Set(exportedNames(target).values.keys()),
+  );
 }
 
-function reexports(module: SourceModule, item: Exported, seen: Set<SourceModule>): boolean {
-  if (seen.has(module)) return false;
-  seen.add(module);
-  return module.imports.some(
-    ({ node, module: target }) => node.isPublic && target !== undefined && (target === item.home || reexports(target, item, seen)),
-  );
+/** The first import through which the name comes; its record exports the name too when it re-exports it. */
+function indexOfImport(module: SourceModule, offered: readonly (ReadonlySet<string> | undefined)[], name: string): number {
+  return module.imports.findIndex(({ node }, index) => offered[index]?.has(name) ?? node.names?.some(({ text }) => text === name));
 }
 
 function compiled(module: SourceModule, emitted: EmittedModule): CompiledModule {

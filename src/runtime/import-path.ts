@@ -1,4 +1,5 @@
 import { posix as path } from 'node:path';
+import { parse } from 'smol-toml';
 import type { Files } from '../platform/platform.ts';
 import { STDLIB_SOURCES } from '../stdlib/sources.ts';
 
@@ -39,11 +40,46 @@ function firstFile(files: Files, paths: readonly string[]): string | undefined {
 
 /** Packages live in `.harn/packages` of an ancestor, up to a directory with `.git`. */
 function resolvePackage(files: Files, directory: string, written: string): ImportTarget | undefined {
-  if (written.split('/').includes('..')) return { kind: 'missing', message: `Import error: '${written}' leaves its package` };
+  if (leaves(written)) return outside(written);
   for (let current = directory; ; current = path.dirname(current)) {
-    const base = path.join(current, '.harn/packages', written);
+    const root = path.join(current, '.harn/packages');
+    const base = path.join(root, written);
     const found = firstFile(files, [...candidates(base), path.join(base, 'lib.harn')]);
     if (found !== undefined) return { kind: 'file', path: found };
+    const exported = resolveExport(files, root, written);
+    if (exported !== undefined) return exported;
     if (files.exists(path.join(current, '.git')) || path.dirname(current) === current) return undefined;
   }
+}
+
+/** `name/sub` where the package's manifest says which file `sub` is; a bare `name` is its `lib`. */
+function resolveExport(files: Files, root: string, written: string): ImportTarget | undefined {
+  const [name = '', ...rest] = written.split('/');
+  const home = path.join(root, name);
+  const manifest = path.join(home, 'harn.toml');
+  if (!files.exists(manifest)) return undefined;
+  const file = exportedFile(files.readText(manifest), rest.length === 0 ? 'lib' : rest.join('/'));
+  if (file === undefined) return undefined;
+  if (leaves(file)) return outside(written);
+  const found = firstFile(files, candidates(path.join(home, file)));
+  return found === undefined ? undefined : { kind: 'file', path: found };
+}
+
+/** A manifest that cannot be read exports nothing. */
+function exportedFile(manifest: string, name: string): string | undefined {
+  try {
+    const { exports } = parse(manifest);
+    const file = typeof exports === 'object' ? Object.entries(exports).find(([key]) => key === name)?.[1] : undefined;
+    return typeof file === 'string' ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function leaves(written: string): boolean {
+  return path.isAbsolute(written) || written.split('/').includes('..');
+}
+
+function outside(written: string): ImportTarget {
+  return { kind: 'missing', message: `Import error: '${written}' leaves its package` };
 }

@@ -87,20 +87,13 @@ export function exportedNames(module: SourceModule, seen: ReadonlySet<SourceModu
     )) {
       const clash = values.get(name);
       if (clash !== undefined && clash.declaration !== item.declaration) {
-        throw new ImportFailure(
-          clash.home === module
-            ? `Re-export collision: '${name}' is defined here and also re-exported from '${node.path}'`
-            : collision(name, node.path),
-          module,
-          node.span.line,
-        );
+        throw new ImportFailure(clash.home === module ? definedHere(name, node.path) : collision(name, node.path), module, node.span.line);
       }
       values.set(name, item);
     }
     if (node.names !== undefined) {
       for (const { text } of node.names) {
-        if (!isKnown(text, inner, target))
-          throw new ImportFailure(`Re-export error: '${text}' is not exported by '${node.path}'`, module, node.span.line);
+        if (!isKnown(text, inner, target)) throw new ImportFailure(notExported(text, node.path), module, node.span.line);
       }
     }
     addTypes(types, inner);
@@ -144,6 +137,14 @@ function collision(name: string, from: string): string {
   return `Import collision: '${name}' is already defined when importing ${from}. Use selective imports to disambiguate: import { ${name} } from "..."`;
 }
 
+function definedHere(name: string, from: string): string {
+  return `Re-export collision: '${name}' is defined here and also re-exported from '${from}'`;
+}
+
+function notExported(name: string, from: string): string {
+  return `Re-export error: '${name}' is not exported by '${from}'`;
+}
+
 /** Everything that the imports of a module make visible in it. */
 export function importedNames(module: SourceModule): ModuleNames {
   const values = new Map<string, Exported>();
@@ -159,14 +160,21 @@ export function importedNames(module: SourceModule): ModuleNames {
     const exported = exportedNames(target);
     const names = node.names?.map(({ text }) => text);
     for (const name of names ?? []) {
-      if (!isKnown(name, exported, target))
-        throw new ImportFailure(`Import error: '${name}' is not defined in ${node.path}`, module, node.span.line);
+      if (isKnown(name, exported, target)) continue;
+      throw new ImportFailure(
+        node.isPublic ? notExported(name, node.path) : `Import error: '${name}' is not defined in ${node.path}`,
+        module,
+        node.span.line,
+      );
     }
     for (const [name, item] of visibleThrough(names, exported, target)) {
       // A selective import next to a local function of that name is a shadow, not an accident.
-      const clash = values.get(name) ?? (names === undefined ? local.get(name) : undefined);
-      if (clash !== undefined && clash.declaration !== item.declaration)
-        throw new ImportFailure(collision(name, node.path), module, node.span.line);
+      const own = names === undefined || node.isPublic ? local.get(name) : undefined;
+      const clash = values.get(name) ?? own;
+      if (clash !== undefined && clash.declaration !== item.declaration) {
+        const text = node.isPublic && clash === own ? definedHere(name, node.path) : collision(name, node.path);
+        throw new ImportFailure(text, module, node.span.line);
+      }
       values.set(name, item);
     }
     addTypes(types, exported);

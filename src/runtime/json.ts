@@ -247,7 +247,7 @@ class JsonParser {
     if (this.#take('}')) return dictOf(entries);
     for (;;) {
       this.#blanks();
-      if (this.#text[this.#at] !== '"') this.#fail('key must be a string');
+      if (this.#text[this.#at] !== '"') this.#fail(this.#at >= this.#text.length ? 'EOF while parsing an object' : 'key must be a string');
       const key = this.#string();
       this.#blanks();
       if (!this.#take(':')) this.#fail('expected `:`');

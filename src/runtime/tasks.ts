@@ -121,6 +121,10 @@ class TaskHandle extends Handle {
   display(): string {
     return `<task:${this.name}>`;
   }
+
+  override isEqualTo(other: Handle): boolean {
+    return other instanceof TaskHandle && other.taskId === this.taskId;
+  }
 }
 
 /** The spawned tasks of a run. */

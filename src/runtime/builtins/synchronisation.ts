@@ -22,6 +22,11 @@ export class AtomicHandle extends Handle {
   display(): string {
     return `<atomic:${display(this.value)}>`;
   }
+
+  /** Current values count, not cells. */
+  override isEqualTo(other: Handle): boolean {
+    return other instanceof AtomicHandle && equals(this.value, other.value);
+  }
 }
 
 /** A readers-writer lock is a pool of this many units: readers take one, a writer takes all. */

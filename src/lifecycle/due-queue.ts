@@ -36,7 +36,8 @@ export class DueQueue {
   add(at: Instant, fire: () => void): Due {
     const entry: Entry = { at, sequence: this.#sequence++, fire, cancel: () => this.#cancel(entry) };
     this.#push(entry);
-    this.#arm();
+    // Only a new earliest entry changes what the timer waits for.
+    if (this.#heap[0] === entry) this.#arm();
     return entry;
   }
 
@@ -56,6 +57,7 @@ export class DueQueue {
 
   #cancel(entry: Entry): void {
     entry.fire = undefined;
+    if (this.#heap[0] !== entry) return;
     this.#dropCancelled();
     this.#arm();
   }

@@ -23,7 +23,7 @@ export function expressionTable(
       const body = rows.map(([expression]) => `try { print(${expression}) } catch (e) { print("error: \${e}") }\nprint("${MARK}")`);
       const { out, outcome } = await runText(`${options.setup ?? ''}\n${body.join('\n')}`, options.platform);
       if (outcome.kind === 'rejected')
-        throw new Error(outcome.diagnostics.map(({ message, span }) => `${message} (line ${span.line})`).join('\n'));
+        throw new Error(outcome.diagnostics.map(({ message, span }) => `${message} (line ${span?.line ?? '?'})`).join('\n'));
       if (outcome.kind === 'failed') throw new Error(outcome.failure.message);
       shown = out.split(MARK);
     });

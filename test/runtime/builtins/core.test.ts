@@ -1,0 +1,82 @@
+import { expressionTable } from '../expression-table.ts';
+
+expressionTable(
+  'conversion',
+  [
+    ['[type_of(1), type_of(1.0), type_of("a"), type_of(true), type_of(nil)]', '[int, float, string, bool, nil]'],
+    ['[type_of([]), type_of({}), type_of(set()), type_of(bytes_from_string(""))]', '[list, dict, set, bytes]'],
+    ['[type_of(5s), type_of(Ok(1)), type_of(1 to 2), type_of(pair(1, 2)), type_of(iter([]))]', '[duration, enum, range, pair, iter]'],
+    [
+      '[type_of(len), type_of({ x -> x }), type_of(channel("c")), type_of(atomic(0)), type_of(rng_seed(1))]',
+      '[builtin, closure, channel, atomic, rng]',
+    ],
+    ['to_string([1.0, "a", nil])', '[1.0, a, nil]'],
+    ['[to_int(5.9), to_int(-2.9), to_int(0.0 / 0)]', '[5, -2, 0]'],
+    ['to_int(1.0 / 0)', '9223372036854775807'],
+    ['to_int(-1.0 / 0)', '-9223372036854775808'],
+    ['[to_int("-5"), to_int("+5"), to_int(" 5"), to_int("5.0"), to_int("")]', '[-5, 5, nil, nil, nil]'],
+    ['[to_int("9223372036854775807"), to_int("9223372036854775808")]', '[9223372036854775807, nil]'],
+    ['[to_int(true), to_int(nil), to_int([])]', '[nil, nil, nil]'],
+    ['[to_float(1), to_float("1.5"), to_float("-1e3"), to_float("x")]', '[1.0, 1.5, -1000.0, nil]'],
+    ['[to_float("inf"), to_float("nan"), to_float(true)]', '[inf, NaN, nil]'],
+    ['[to_list(set(1, 2)), to_list([1]), to_list("ab"), to_list(nil)]', '[[1, 2], [1], [ab], [nil]]'],
+    ['[len("a😀"), len([1]), len({a: 1}), len(set(1)), len(1 to 3), len(bytes_from_string("ä"))]', '[2, 1, 1, 1, 3, 2]'],
+    ['[len(u(nil)), len(u(5)), len(u(true))]', '[0, 0, 0]'],
+  ],
+  { setup: 'fn u(x) { return x }' },
+);
+
+expressionTable(
+  'assertions and results',
+  [
+    ['assert(1)', 'nil'],
+    ['assert(0)', 'error: Assertion failed'],
+    ['assert(nil, "why")', 'error: why'],
+    ['assert(false, {code: 1}.code)', 'error: 1'],
+    ['assert_eq(1, 1.0)', 'nil'],
+    ['assert_eq(1, 2)', 'error: Assertion failed: expected 2, got 1'],
+    ['assert_eq([1], [2], "no")', 'error: no'],
+    ['assert_eq(...[1])', 'error: assert_eq requires at least 2 arguments'],
+    ['assert_ne(1, 2)', 'nil'],
+    ['assert_ne(1, 1)', 'error: Assertion failed: values should not be equal: 1'],
+    ['[Ok(1), Err(nil), Ok()]', '[Result.Ok(1), Result.Err(nil), Result.Ok(nil)]'],
+    ['[is_ok(Ok(1)), is_ok(Err(1)), is_ok(5)]', '[true, false, false]'],
+    ['[is_err(Err(1)), is_err(Ok(1)), is_err(nil)]', '[true, false, false]'],
+    ['[unwrap(Ok(1)), unwrap(5)]', '[1, 5]'],
+    ['unwrap(Err("m"))', 'error: Runtime error: unwrap called on Err: m'],
+    ['[unwrap_or(Err(1), 7), unwrap_or(Ok(1), 7), unwrap_or(5, 7)]', '[7, 1, 5]'],
+    ['unwrap_err(Err("m"))', 'm'],
+    ['unwrap_err(Ok(1))', 'error: Runtime error: unwrap_err called on non-Err'],
+    ['unreachable()', 'error: Runtime error: unreachable code was reached'],
+    ['unreachable(u("v"))', 'error: Runtime error: unreachable code was reached: v'],
+  ],
+  { setup: 'fn u(x) { return x }' },
+);
+
+expressionTable(
+  'error categories',
+  [
+    ['caught("slow", "timeout")', '{category: timeout, message: slow}'],
+    ['caught("odd", "no_such_category").category', 'generic'],
+    ['caught("odd", nil).category', 'generic'],
+    ['is_timeout(caught("m", "timeout"))', 'true'],
+    ['is_rate_limited(caught("m", "rate_limit"))', 'true'],
+    ['error_category({category: "auth"})', 'auth'],
+    ['error_category({})', 'generic'],
+    ['error_category(5)', 'generic'],
+    ['["HTTP 401", "status 403"].map(error_category)', '[auth, auth]'],
+    ['["404", "410 Gone"].map(error_category)', '[not_found, not_found]'],
+    ['["408", "504", "522", "524"].map(error_category).unique()', '[timeout]'],
+    ['["429", "503", "529", "500", "502"].map(error_category)', '[rate_limit, overloaded, overloaded, server_error, server_error]'],
+    ['["Deadline exceeded", "request timed out", "operation timed out"].map(error_category).unique()', '[timeout]'],
+    ['["overloaded_error", "api_error"].map(error_category)', '[overloaded, server_error]'],
+    ['["insufficient_quota", "rate_limit hit"].map(error_category).unique()', '[rate_limit]'],
+    ['["invalid_api_key", "model_not_found", "circuit_open"].map(error_category)', '[auth, not_found, circuit_open]'],
+    [
+      '["Connection reset by peer", "connection refused", "broken pipe", "dns error", "unexpected eof"].map(error_category).unique()',
+      '[transient_network]',
+    ],
+    ['error_category("nothing known")', 'generic'],
+  ],
+  { setup: 'fn caught(message, category) { try { throw_error(message, category) } catch (e) { return e } }' },
+);

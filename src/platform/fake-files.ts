@@ -14,7 +14,7 @@ export class FakeFiles implements Files {
 
   constructor(options: { readonly now?: () => Instant; readonly cwd?: string } = {}) {
     this.#now = options.now ?? (() => 0);
-    this.#cwd = options.cwd ?? '/work';
+    this.#cwd = options.cwd ?? '/project';
     this.#root = new DirectoryNode(0o755, this.#now());
     this.mkdir(this.#cwd);
     this.mkdir(this.tempDirectory());

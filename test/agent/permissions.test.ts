@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkPermission } from '../../src/agent/permissions.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 
-const CALL = { id: 'c', name: 'write_file', arguments: { path: '/work/a.txt' } };
+const CALL = { id: 'c', name: 'write_file', arguments: { path: '/project/a.txt' } };
 
 interface Row {
   readonly rule: string;
@@ -20,7 +20,7 @@ const ROWS: Row[] = [
   { rule: 'deny wins over allow', permissions: { allow: ['*'], deny: ['write_file'] }, expected: 'deny' },
   { rule: 'not in the allow list', permissions: { allow: ['read*'] }, expected: 'ask' },
   { rule: 'granted for the session', permissions: { allow: ['read*'] }, granted: [{ tool: 'write_file' }], expected: 'allow' },
-  { rule: 'an argument pattern that matches', permissions: { allow: { write_file: ['/work/*'] } }, expected: 'allow' },
+  { rule: 'an argument pattern that matches', permissions: { allow: { write_file: ['/project/*'] } }, expected: 'allow' },
   { rule: 'an argument pattern that does not', permissions: { allow: { write_file: '/tmp/*' } }, expected: 'ask' },
   { rule: 'a deny function decides itself', permissions: { deny: { write_file: null } }, predicates: 'bound', expected: 'allow' },
   { rule: 'a deny function lost in a restore denies', permissions: { deny: { write_file: null } }, predicates: 'lost', expected: 'deny' },

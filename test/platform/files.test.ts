@@ -12,8 +12,8 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const implementations: readonly (readonly [string, () => { files: Files; root: string }])[] = [
   ['real files', () => ({ files: new NodeFiles(), root: mkdtempSync(join(scratch, 'case-')) })],
-  ['fake files', () => ({ files: new FakeFiles(), root: '/work' })],
-  ['files with fault points', () => ({ files: new FaultyFiles(new FakeFiles()), root: '/work' })],
+  ['fake files', () => ({ files: new FakeFiles(), root: '/project' })],
+  ['files with fault points', () => ({ files: new FaultyFiles(new FakeFiles()), root: '/project' })],
 ];
 
 describe.each(implementations)('%s', (_name, create) => {
@@ -150,31 +150,31 @@ describe.each(implementations)('%s', (_name, create) => {
 
 describe('fault points', () => {
   function save(files: Files): void {
-    const handle = files.open('/work/new', 'exclusive');
+    const handle = files.open('/project/new', 'exclusive');
     handle.write('content');
     handle.sync();
     handle.close();
-    files.rename('/work/new', '/work/file');
+    files.rename('/project/new', '/project/file');
   }
 
   it('counts every call that changes something', () => {
     const files = new FaultyFiles(new FakeFiles());
     save(files);
     expect(files.calls).toEqual([
-      'open /work/new exclusive',
-      'handle.write /work/new',
-      'handle.sync /work/new',
-      'rename /work/new /work/file',
+      'open /project/new exclusive',
+      'handle.write /project/new',
+      'handle.sync /project/new',
+      'rename /project/new /project/file',
     ]);
   });
 
   it('a failing call throws an error of the disk and changes nothing', () => {
     const inner = new FakeFiles();
     const files = new FaultyFiles(inner, { at: 3, how: 'fail', code: 'EROFS' });
-    expect(() => save(files)).toThrow(expect.objectContaining({ code: 'EROFS', path: '/work/new' }));
-    expect(inner.list('/work')).toEqual(['new']);
-    files.rename('/work/new', '/work/file');
-    expect(inner.list('/work')).toEqual(['file']);
+    expect(() => save(files)).toThrow(expect.objectContaining({ code: 'EROFS', path: '/project/new' }));
+    expect(inner.list('/project')).toEqual(['new']);
+    files.rename('/project/new', '/project/file');
+    expect(inner.list('/project')).toEqual(['file']);
   });
 
   const deaths = [
@@ -187,8 +187,8 @@ describe('fault points', () => {
     const inner = new FakeFiles();
     const files = new FaultyFiles(inner, { at: index, how });
     expect(() => save(files)).toThrow(KilledHere);
-    expect(inner.list('/work')).toEqual(names);
-    expect(inner.readText(`/work/${names[0]}`)).toBe(text);
-    expect(() => files.unlink('/work/new')).toThrow(KilledHere);
+    expect(inner.list('/project')).toEqual(names);
+    expect(inner.readText(`/project/${names[0]}`)).toBe(text);
+    expect(() => files.unlink('/project/new')).toThrow(KilledHere);
   });
 });

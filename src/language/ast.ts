@@ -11,6 +11,13 @@ export interface Program {
   readonly span: Span;
 }
 
+/** How some of it was written, which the tree leaves out because it means nothing. The printer keeps it. */
+export interface Spelling {
+  readonly parenthesised: ReadonlySet<Expression>;
+  /** What stood to the right of `|>`, by the closure that was put in its place. */
+  readonly placeholders: ReadonlyMap<Expression, Expression>;
+}
+
 export interface Name {
   readonly text: string;
   readonly span: Span;

@@ -20,10 +20,10 @@ export type FormatResult =
 export function formatSource(text: string, path = '<source>'): FormatResult {
   const unixText = text.replaceAll('\r\n', '\n');
   const lexed = lex(unixText);
-  const { program, diagnostics, parenthesised } = parseTokens({ path, text: unixText }, lexed);
+  const { program, diagnostics, spelling } = parseTokens({ path, text: unixText }, lexed);
   if (diagnostics.length > 0) return { kind: 'rejected', diagnostics };
   const comments = [...shebang(unixText), ...lexed.comments];
-  const layout = printProgram(program, { text: unixText, tokens: lexed.tokens, comments, parenthesised });
+  const layout = printProgram(program, { text: unixText, tokens: lexed.tokens, comments, spelling });
   return { kind: 'formatted', text: renderLayout(layout, FORMAT_WIDTH) };
 }
 

@@ -6,7 +6,7 @@
  * - A group is laid flat when it fits, else all of its own lines end.
  * - A choice takes its first form when that fits up to the first line it must end anyway, else the second; this is how
  *   a closure as last argument stays on the line of its call.
- * - A trailing comment has no width: it never pushes code onto a second line.
+ * - A comment that ends its line has no width: it never pushes code onto a second line.
  */
 export type Layout = string | readonly Layout[] | Line | Group | Indented | IfBroken | Choice | Verbatim | Trailing;
 
@@ -89,7 +89,7 @@ export function isGroup(layout: Layout): layout is Group {
 }
 
 /** Does it hold a line that always ends? A choice settles that within itself. */
-function mustBreak(layout: Layout): boolean {
+export function mustBreak(layout: Layout): boolean {
   if (typeof layout === 'string') return false;
   if (!('kind' in layout)) return layout.some(mustBreak);
   switch (layout.kind) {
@@ -186,6 +186,8 @@ function fits(next: Command, rest: readonly Command[], room: number): boolean {
       left -= layout[mode].length;
     } else if (layout.endsLine) {
       return true;
+    } else {
+      left -= layout.text.length;
     }
   }
   return false;

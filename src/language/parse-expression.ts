@@ -43,6 +43,7 @@ function parsePipe(stream: TokenStream): Expression {
     stream.skipNewlines();
     const right = parseRange(stream);
     const replaced = replacePlaceholder(right);
+    if (replaced !== undefined) stream.spelling.placeholders.set(replaced, right);
     left = { kind: 'Pipe', left, right: replaced ?? right, hadPlaceholder: replaced !== undefined, span: stream.spanFrom(start) };
   }
   return left;
@@ -308,7 +309,7 @@ function parsePrimary(stream: TokenStream): Expression {
       const inner = parseExpression(stream);
       stream.skipNewlines();
       stream.expect(')');
-      stream.parenthesised.add(inner);
+      stream.spelling.parenthesised.add(inner);
       return inner;
     }
     case '[':

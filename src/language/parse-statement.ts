@@ -235,7 +235,7 @@ function parseWhile(stream: TokenStream): Statement {
     condition = parseExpression(stream);
     stream.skipNewlines();
     stream.expect(')');
-    stream.parenthesised.add(condition);
+    stream.spelling.parenthesised.add(condition);
   } else {
     condition = parseExpression(stream);
   }

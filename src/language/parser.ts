@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/span.ts';
-import type { Expression, Program } from './ast.ts';
+import type { Program, Spelling } from './ast.ts';
 import { type LexResult, lex } from './lexer.ts';
 import { parseExpression } from './parse-expression.ts';
 import { parseBlock, parseParams, parseStatement, parseStatements } from './parse-statement.ts';
@@ -18,8 +18,7 @@ const GRAMMAR: Grammar = {
 export interface ParseResult {
   readonly program: Program;
   readonly diagnostics: readonly Diagnostic[];
-  /** Expressions written in parentheses; the tree has its shape without them. */
-  readonly parenthesised: ReadonlySet<Expression>;
+  readonly spelling: Spelling;
 }
 
 /** More mistakes than this in one file say nothing new. */
@@ -43,5 +42,5 @@ export function parseTokens(source: SourceFile, { tokens, error }: LexResult): P
   const stream = new TokenStream(tokens, GRAMMAR, { report });
   const items = error === undefined ? parseStatements(stream, 'top') : [];
   const span = { start: 0, end: source.text.length, line: 1, column: 1 };
-  return { program: { kind: 'Program', items, span }, diagnostics, parenthesised: stream.parenthesised };
+  return { program: { kind: 'Program', items, span }, diagnostics, spelling: stream.spelling };
 }

@@ -93,13 +93,13 @@ function printBody(source: PrintSource, head: Layout, items: readonly Item[], en
 
 function printImport(source: PrintSource, node: Import): Layout {
   const head = `${visibility(node)}import`;
-  const path = source.slice(node.pathSpan);
+  const isPath = node.spelling === 'path';
+  const path = isPath ? node.path.replaceAll('/', '::') : source.slice(node.pathSpan);
   if (node.names === undefined) return `${head} ${path}`;
   const items = node.names.map(({ text, span }) => ({ span, print: () => text }));
   const { start, end } = source.bracketsAfter(node.span.start, '{');
-  const isPath = node.spelling === 'path';
   const names = printList(source, { open: '{', close: '}', from: start, to: end, items, isSpaced: !isPath });
-  return isPath ? [head, ' ', path.replace(/::$/, ''), '::', names] : [head, ' ', names, ' from ', path];
+  return isPath ? [head, ' ', path, '::', names] : [head, ' ', names, ' from ', path];
 }
 
 function printAttributed(printing: Printing, node: Attributed): Layout {

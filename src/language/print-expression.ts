@@ -11,10 +11,10 @@ import type {
   Spread,
   TryExpression,
 } from './ast.ts';
-import { choice, group, hardLine, indented, isGroup, joined, type Layout, verbatim } from './layout.ts';
+import { choice, group, hardLine, indented, isGroup, joined, type Layout, mustBreak, verbatim } from './layout.ts';
 import { type BlockLayout, blockRows, layoutOf, printBlock, printHeaded, printHeader, printParam, printParams } from './print-block.ts';
 import { printBraces, printList, printListRows, wasBroken } from './print-row.ts';
-import type { Item } from './print-source.ts';
+import type { Item, Rows } from './print-source.ts';
 import { printType, printTypeArgs } from './print-type.ts';
 import type { Printing } from './printing.ts';
 
@@ -126,16 +126,19 @@ function printArgs(printing: Printing, args: readonly Element[], end: number): L
   const from = source.openerOf(end);
   const parts = { open: '(', close: ')', from, to: end - 1, items: elementItems(printing, args) };
   const rows = source.rows(parts.items, from, end - 1);
-  const hasComments = rows.afterOpen.length > 0 || rows.rows.some((row) => row.kind === 'comment' || row.trailing.length > 0);
-  if (hasComments || wasBroken(source, parts)) return printListRows(rows, parts, true);
-  const layouts = rows.rows.map(({ layout }) => layout);
-  const flat = ['(', joined(layouts, ', '), ')'];
-  if (layouts.length === 0) return flat;
   const eachOnItsLine = printListRows(rows, parts, true);
-  const last = layouts.at(-1) ?? '';
+  const { layout: last = '', trailing = [] } = rows.rows.at(-1) ?? {};
+  if (rows.rows.length === 0 || mustBreakAround(rows) || wasBroken(source, parts)) return eachOnItsLine;
+  const first = rows.rows.slice(0, -1).map((row) => [row.layout, ',', row.trailing, ' ']);
+  const flat = ['(', first, last, trailing, ')'];
   if (!isGroup(last) || !canHug(printing, args.at(-1))) return choice(flat, eachOnItsLine);
-  const hugged = ['(', joined([...layouts.slice(0, -1), group(last.content, { isBroken: true })], ', '), ')'];
+  const hugged = ['(', first, group(last.content, { isBroken: true }), trailing, ')'];
   return choice(flat, choice(hugged, eachOnItsLine));
+}
+
+/** Is there a comment that takes a line, or the rest of one? */
+function mustBreakAround({ afterOpen, rows }: Rows): boolean {
+  return mustBreak(afterOpen) || rows.some((row) => row.kind === 'comment' || mustBreak(row.trailing));
 }
 
 const HUGGABLE: ReadonlySet<string | undefined> = new Set(['Closure', 'Dict', 'List', 'StructLiteral']);
@@ -212,8 +215,7 @@ function printPipe({ source, expression }: Printing, node: Extract<Expression, {
   let wasOnLines = false;
   let first: Expression = node;
   while (first.kind === 'Pipe' && (first === node || !source.isParenthesised(first))) {
-    // The tree holds a closure in place of `_`, so what was written is taken from the text.
-    steps.push(first.hadPlaceholder ? verbatim(source.slice(first.right.span)) : expression(first.right));
+    steps.push(expression(source.writtenFor(first.right)));
     wasOnLines ||= source.beginsLine(first.right.span.start);
     first = first.left;
   }

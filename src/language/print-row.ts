@@ -1,4 +1,4 @@
-import { group, hardLine, ifBroken, indented, type Layout, line, softLine } from './layout.ts';
+import { group, hardLine, ifBroken, indented, type Layout, line, mustBreak, softLine } from './layout.ts';
 import type { Item, PrintSource, Row, Rows } from './print-source.ts';
 
 /** A list between brackets. */
@@ -25,7 +25,7 @@ export function wasBroken(source: PrintSource, { from, to, items }: ListParts): 
 }
 
 export function printListRows({ afterOpen, rows }: Rows, parts: ListParts, isBroken: boolean): Layout {
-  if (rows.length === 0) return [parts.open, afterOpen, afterOpen.length > 0 ? hardLine : '', parts.close];
+  if (rows.length === 0) return [parts.open, printInside(afterOpen), parts.close];
   const edge = parts.isSpaced === true ? line : softLine;
   const lastItem = rows.findLastIndex(({ kind }) => kind === 'item');
   const body = rows.map((row, index): Layout => {
@@ -33,6 +33,11 @@ export function printListRows({ afterOpen, rows }: Rows, parts: ListParts, isBro
     return [lineBefore(row, rows[index - 1], line), row.layout, comma, row.trailing];
   });
   return group([parts.open, afterOpen, indented([edge, body]), edge, parts.close], { isBroken });
+}
+
+/** Comments alone between brackets. */
+function printInside(comments: readonly Layout[]): Layout {
+  return comments.length === 0 ? '' : [comments, group(line, { isBroken: mustBreak(comments) })];
 }
 
 /** The line end between two rows, with the blank line that the author left there. */
@@ -54,7 +59,7 @@ export function printLines(rows: readonly Row[]): Layout {
  * @param flatSeparator stands between the rows on one line
  */
 export function printBraces(open: Layout, { afterOpen, rows }: Rows, layout: 'flat' | 'lines', flatSeparator = ';'): Layout {
-  if (rows.length === 0) return [open, afterOpen, afterOpen.length > 0 ? hardLine : open === '{' ? '' : ' ', '}'];
+  if (rows.length === 0) return [open, afterOpen.length === 0 && open !== '{' ? ' ' : printInside(afterOpen), '}'];
   if (layout === 'lines') return [open, afterOpen, indented([hardLine, printLines(rows)]), hardLine, '}'];
   const flat = rows.map((row, index) => [index === 0 ? '' : [ifBroken('', flatSeparator), line], row.layout, row.trailing]);
   return [open, indented([line, flat]), line, '}'];

@@ -1,5 +1,5 @@
 import type { Span } from '../diagnostics/span.ts';
-import type { Expression } from './ast.ts';
+import type { Expression, Spelling } from './ast.ts';
 import { type Layout, trailing, verbatim } from './layout.ts';
 import type { Comment } from './lexer.ts';
 import type { Token } from './token.ts';
@@ -9,7 +9,7 @@ export interface SourceParts {
   readonly text: string;
   readonly tokens: readonly Token[];
   readonly comments: readonly Comment[];
-  readonly parenthesised: ReadonlySet<Expression>;
+  readonly spelling: Spelling;
 }
 
 /** A thing in a row of things, such as a statement in a block, that is printed when its comments have been placed. */
@@ -42,18 +42,18 @@ export class PrintSource {
   readonly text: string;
   private readonly tokens: readonly Token[];
   private readonly comments: readonly Comment[];
-  private readonly parenthesised: ReadonlySet<Expression>;
+  private readonly spelling: Spelling;
   private readonly placed = new Set<Comment>();
   /** Offset behind each opening bracket, by the offset behind its closing one. */
   private readonly openers: ReadonlyMap<number, number>;
   /** The same the other way round. */
   private readonly closers: ReadonlyMap<number, number>;
 
-  constructor({ text, tokens, comments, parenthesised }: SourceParts) {
+  constructor({ text, tokens, comments, spelling }: SourceParts) {
     this.text = text;
     this.tokens = tokens;
     this.comments = comments;
-    this.parenthesised = parenthesised;
+    this.spelling = spelling;
     this.openers = matchBrackets(tokens);
     this.closers = new Map([...this.openers].map(([close, open]) => [open, close]));
   }
@@ -63,7 +63,12 @@ export class PrintSource {
   }
 
   isParenthesised(node: Expression): boolean {
-    return this.parenthesised.has(node);
+    return this.spelling.parenthesised.has(node);
+  }
+
+  /** The right side of a pipe before its `_` was replaced. */
+  writtenFor(node: Expression): Expression {
+    return this.spelling.placeholders.get(node) ?? node;
   }
 
   /** Offset behind the bracket that the one ending at `closeEnd` closes. */

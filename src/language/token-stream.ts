@@ -70,8 +70,7 @@ export interface TokenStreamOptions {
 /** A cursor over tokens with one mutable position, so that a speculative reading can be taken back. */
 export class TokenStream {
   readonly grammar: Grammar;
-  /** Expressions written in parentheses, which the tree itself does not show. */
-  readonly parenthesised = new Set<Expression>();
+  readonly spelling = { parenthesised: new Set<Expression>(), placeholders: new Map<Expression, Expression>() };
   private readonly tokens: readonly Token[];
   private readonly brackets: BracketMap;
   private readonly report: Report | undefined;

@@ -77,10 +77,6 @@ export class HookRegistry {
     return this.#session.some((hook) => hook.event === event);
   }
 
-  get hasScriptHooks(): boolean {
-    return this.#session.some((hook) => hook.source === 'script');
-  }
-
   /**
    * Runs the hooks of a step in order; each sees the payload as changed so far, the first refusal ends the chain.
    *

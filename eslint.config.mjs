@@ -19,7 +19,11 @@ const BANNED_PROPERTIES = [
   { object: 'process', property: 'exit', message: 'return an exit code; only bin/harn.js ends the process' },
 ];
 
-const BANNED_GLOBALS = ['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ name, message: USE.clock }));
+const BANNED_GLOBALS = [
+  ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({ name, message: USE.clock })),
+  { name: 'fetch', message: 'use platform.http' },
+  { name: 'console', message: 'use platform.stdio, or the output of the run' },
+];
 
 const BANNED_MODULES = [
   ...['node:fs', 'node:fs/promises', 'fs', 'fs-extra'].map((name) => ({ name, message: USE.files })),

@@ -3,6 +3,7 @@ import { dictGet, dictHas, dictKeys, dictSet } from './dict.ts';
 import { display } from './display.ts';
 import { equals } from './equality.ts';
 import { typeError } from './errors.ts';
+import { translatePattern } from './regex-syntax.ts';
 import { canonicalSchema } from './schema-dialect.ts';
 import { Dict, isCallable, StructValue, typeOf, type Value } from './value.ts';
 
@@ -208,7 +209,8 @@ function hasType(value: Value, type: string): boolean {
 
 function compilePattern(pattern: string): RegExp {
   try {
-    return new RegExp(pattern, 'u');
+    const { source, flags } = translatePattern(pattern, '', true);
+    return new RegExp(source, flags);
   } catch (error) {
     throw typeError(`schema pattern '${pattern}' is not a regular expression: ${(error as Error).message}`);
   }

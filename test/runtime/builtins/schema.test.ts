@@ -41,6 +41,7 @@ test.each(REFUSALS)('%s does not fit %s', async (value, schema, message) => {
 
 const ROWS: readonly ScriptRow[] = [
   ['a pattern is not anchored', 'println(schema_is("xabcx", {pattern: "b."}))', ['true']],
+  ['a pattern is written as for regex_match', 'println(schema_is("AB", {pattern: "(?i)^(?P<x>a)b$"}))', ['true']],
   ['nullable accepts nil', 'println(schema_is(nil, {type: "int", nullable: true}))', ['true']],
   ['a reference that leads to itself says nothing', 'println(is_type(1, {"$ref": "#"}))', ['true']],
   ['check gives the value back', 'println(schema_check(1, {type: "int"}))', ['Result.Ok(1)']],

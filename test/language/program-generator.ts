@@ -63,14 +63,8 @@ const type: Gen = fc.letrec<{ type: Words; atom: Words }>((tie) => ({
   atom: fc.oneof(typeName, oneOf('"x"', '-1', 'nil', '[int]')),
 })).type;
 
-interface Rules {
-  readonly expression: Words;
-  readonly operand: Words;
-  readonly callable: Words;
-  readonly closure: Words;
-  readonly statement: Words;
-  readonly block: Words;
-}
+/** A type and no interface, since `letrec` asks for an index signature. */
+type Rules = Readonly<Record<'expression' | 'operand' | 'callable' | 'closure' | 'statement' | 'block', Words>>;
 
 const lineEnd = fc.oneof(
   { arbitrary: word('\n'), weight: 6 },

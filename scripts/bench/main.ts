@@ -1,18 +1,20 @@
 /**
  * `npm run bench [-- --json] [-- --only GROUP]`: every figure as a ratio to a baseline measured in the same run.
- * Groups: start, cpu, growth. The build must be current (`npm run build`).
+ * Groups: start, cpu, growth, resume. The build must be current (`npm run build`).
  */
 import { harnIsBuilt, measureColdStart } from './cold-start.ts';
 import { measureCpu } from './cpu.ts';
 import { measureGrowth } from './growth.ts';
 import type { Row } from './measure.ts';
 import { renderTable } from './report.ts';
+import { measureResume } from './resume.ts';
 import { Workspace } from './workspace.ts';
 
 const GROUPS: Readonly<Record<string, (workspace: Workspace) => Row[] | Promise<Row[]>>> = {
   start: measureColdStart,
   cpu: (workspace) => measureCpu(workspace, 3),
   growth: measureGrowth,
+  resume: measureResume,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -60,10 +60,16 @@ export function parseRunArguments(argv: readonly string[]): RunArguments {
       continue;
     }
     const value = inline ?? argv[++index];
-    if (value === undefined || value === '--') throw new UsageError(`${flag} needs a value: ${flag} <${spec.value}>`);
+    if (value === undefined || (inline === undefined && isFlag(value)))
+      throw new UsageError(`${flag} needs a value: ${flag} <${spec.value}>`);
     options[name] = value;
   }
   return checked({ file: files[0], options, rest }, files);
+}
+
+/** A flag where a value should be: the value was forgotten. One that looks like a flag can be given as `--name=value`. */
+function isFlag(word: string): boolean {
+  return word === '--' || Object.values<OptionSpec>(RUN_OPTIONS).some(({ flag }) => flag === splitFlag(word)[0]);
 }
 
 function splitFlag(word: string): [string, string | undefined] {

@@ -63,6 +63,12 @@ const rows: readonly Row[] = [
     stderr: '--allow and --deny exclude each other',
   },
   {
+    rule: 'a flag where a value should be',
+    args: ['run', '--resume', '--quiet'],
+    code: 2,
+    stderr: '--resume needs a value: --resume <path-or-id>',
+  },
+  {
     rule: 'replaying and recording at once',
     args: ['run', '--llm-mock', 'a', '--llm-mock-record', 'b', 'c.harn'],
     code: 2,
@@ -155,6 +161,26 @@ describe('flags of run', () => {
       'llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "r"}}]})\nagent_loop("x", nil, {provider: "mock"})';
     expect(world.harn(script(park, '--quiet')).stderr).toBe('');
   });
+});
+
+it('a worker that is no root loop says as well how to go on, when a resume parked it again', () => {
+  const own = new CliWorld();
+  try {
+    const park = (reason: string): string => `{tool_calls: [{name: "agent_await_resumption", arguments: {reason: "${reason}"}}]}`;
+    const parked = own.harn(
+      script(`llm_mock(${park('first')})\nlet h = spawn_agent({name: "child", task: "go"})\nprintln(wait_agent(h).status)`),
+    );
+    expect(parked).toEqual({ code: 0, stdout: 'suspended\n', stderr: '' });
+    own.write('again.jsonl', '{"tool_calls":[{"name":"agent_await_resumption","arguments":{"reason":"second"}}]}\n');
+    const [snapshot = ''] = own.snapshots();
+    const resumed = own.harn(['run', '--resume', snapshot, '--llm-mock', 'again.jsonl']);
+    expect([resumed.code, resumed.stdout]).toEqual([0, '']);
+    expect(resumed.stderr).toMatch(
+      /^harn: agent parked \(worker_\S+\): second\nharn: resume with: harn run --resume \.harn\/workers\/worker_\S+\.json\n$/,
+    );
+  } finally {
+    own.remove();
+  }
 });
 
 describe('help', () => {

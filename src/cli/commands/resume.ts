@@ -1,8 +1,9 @@
 import { errorText } from '../../base/harn-error.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
+import { runtimeError } from '../../runtime/errors.ts';
 import { describeFailure } from '../../runtime/report.ts';
 import { INLINE, RunHost } from '../../runtime/run.ts';
 import { endTasks } from '../../runtime/tasks.ts';
@@ -12,6 +13,7 @@ import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
+import { parkHint } from '../park-hint.ts';
 import { type RunArguments, UsageError } from '../run-options.ts';
 import { SignalWatch } from '../signals.ts';
 import { stateRootFor } from '../state-root.ts';
@@ -32,6 +34,8 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
   const models = modelFlags(platform, args, output);
   setBuiltinPolicy(host, builtinPolicy(args));
   const signals = new SignalWatch(platform, host, output, { quiet: options.quiet === true });
+  // Without this a loop that waits for nobody would end the process quietly, and with success.
+  const stopListening = platform.processes.onIdle?.(() => host.end(runtimeError(NOBODY_LEFT)));
   try {
     await models.apply(host);
     const { resumeAsOperator } = await import('../../runtime/agent-resume.ts');
@@ -44,6 +48,7 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     });
     const summary = await Promise.race([resumed, signals.ended]);
     if (typeof summary === 'number') return summary;
+    if (options.quiet !== true) hintAtPark(output, summary);
     return await showSummary(output, summary);
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -53,10 +58,23 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     output.json?.failure({ code: code ?? 'runtime', message: errorText(error), details: data }, EXIT.failure);
     return EXIT.failure;
   } finally {
+    stopListening?.();
     signals.close();
     models.finish();
     await endTasks(host);
   }
+}
+
+const NOBODY_LEFT = 'the agent loop waits, and nothing is left that could wake it';
+
+/** A root loop has told of its park by an event; any other loop is the one that the operator asked for here. */
+function hintAtPark(output: RunOutput, summary: JsonObject): void {
+  if (summary.status !== 'suspended' || summary.mode === 'top_level_agent' || summary.pre_resume_denied !== undefined) return;
+  if (output.json !== undefined) return;
+  const suspension = isJsonObject(summary.suspension) ? summary.suspension : {};
+  output.err(
+    parkHint({ workerId: String(summary.id), reason: String(suspension.reason ?? ''), snapshotPath: String(summary.snapshot_path) }),
+  );
 }
 
 /** Ends with what the loop came to. A failed worker and a refused resume are failures. */

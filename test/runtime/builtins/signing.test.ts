@@ -1,12 +1,9 @@
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { makeSelfSigned } from '../../../src/runtime/self-signed.ts';
 import { expressionTable } from '../expression-table.ts';
 
-function pems(pair: {
-  readonly privateKey: import('node:crypto').KeyObject;
-  readonly publicKey: import('node:crypto').KeyObject;
-}): string[] {
+function pems(pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }): string[] {
   return [pair.privateKey.export({ format: 'pem', type: 'pkcs8' }), pair.publicKey.export({ format: 'pem', type: 'spki' })].map((pem) =>
     JSON.stringify(pem.toString()),
   );

@@ -198,7 +198,7 @@ function printBinary({ source, expression }: Printing, node: Extract<Expression,
   let first: Expression = node;
   while (first.kind === 'Binary' && (first === node || (LEVELS[first.operator] === level && !source.isParenthesised(first)))) {
     tail.push({ operator: first.operator, right: expression(first.right) });
-    wasOnLines ||= source.beginsLine(first.right.span.start);
+    wasOnLines ||= source.hasLineBreak(first.left.span.end, first.right.span.start);
     first = first.left;
     if (level === undefined) break;
   }

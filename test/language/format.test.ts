@@ -47,7 +47,7 @@ describe('one way to write it', () => {
     ['attributes take a line', '@test @retry(3) fn f() {}', '@test\n@retry(3)\nfn f() {}\n'],
     ['a list broken behind its bracket stays broken', '[\n1, 2]', '[\n  1,\n  2,\n]\n'],
     ['one broken elsewhere is joined', '[1,\n 2]', '[1, 2]\n'],
-    ['a joined line is joined', 'a \\\n - b', 'a - b\n'],
+    ['an operation spread over lines breaks behind its operators', 'a\n+ b \\\n - c', 'a +\n  b -\n  c\n'],
     ['the #! line stays', '#!/usr/bin/env harn\nf()', '#!/usr/bin/env harn\nf()\n'],
     ['line ends become newlines', 'a()\r\nb() // c\r\n', 'a()\nb() // c\n'],
     ['nothing stays nothing', '\n\n', ''],

@@ -76,6 +76,8 @@ export interface ModuleState {
   readonly kinds: KindTable;
   readonly enums: ReadonlySet<string>;
   readonly structs: ReadonlySet<string>;
+  /** Names of fields of the structs that this module declares. */
+  readonly fields: ReadonlySet<string>;
   readonly types: TypeNames;
   /** Struct methods by name, for direct calls when only one struct has a method of that name. */
   readonly methods: ReadonlyMap<

@@ -425,23 +425,47 @@ function emitEquality(fn: FunctionState, left: Code, right: Code): string {
   if (left.kind === 'float' && isNumberKind(right.kind)) return `(${left.code} === ${double(right)})`;
   if (right.kind === 'float' && isNumberKind(left.kind)) return `(${double(left)} === ${right.code})`;
   if (left.kind === 'num' || right.kind === 'num') {
-    const [number, other] = left.kind === 'num' ? [left, right] : [right, left];
-    const value = reuse(fn, other);
-    return `(typeof ${value.first} === "number" ? ${value.again} === ${number.code} : R.equals(${boxed({ code: value.again, kind: other.kind })}, ${number.code}))`;
+    return emitEqualityWith('number', fn, left, right);
   }
+  if (left.kind === 'str' || right.kind === 'str') return emitEqualityWith('string', fn, left, right);
   return `R.equals(${boxed(left)}, ${boxed(right)})`;
+}
+
+/** One side is known to be of this type; the other may be anything. */
+function emitEqualityWith(type: 'number' | 'string', fn: FunctionState, left: Code, right: Code): string {
+  const isKnownLeft = left.kind === (type === 'number' ? 'num' : 'str');
+  const [known, other] = isKnownLeft ? [left, right] : [right, left];
+  // Each branch mentions the known side once; when it comes first it must also be computed first.
+  const side = isKnownLeft && !isConstantText(known.code) ? reuse(fn, known) : { first: known.code, again: known.code };
+  const value = reuse(fn, any(boxed(other)));
+  const before = side.first === side.again ? '' : `${side.first}, `;
+  return `(${before}typeof ${value.first} === "${type}" ? ${value.again} === ${side.again} : R.equals(${value.again}, ${side.again}))`;
+}
+
+function isConstantText(code: string): boolean {
+  return /^"(?:[^"\\]|\\.)*"$|^-?\d+$/.test(code);
 }
 
 function isNumberKind(kind: Kind): boolean {
   return isInteger(kind) || kind === 'float';
 }
 
-const COMPARERS: Readonly<Record<string, string>> = { '<': 'less', '>': 'greater', '<=': 'lessOrEqual', '>=': 'greaterOrEqual' };
+type Comparison = '<' | '>' | '<=' | '>=';
 
-function emitComparison(fn: FunctionState, operator: string, left: Code, right: Code): string {
+/** On doubles. NaN counts as equal to everything, so `<=` is the opposite of `>`. */
+const DOUBLE_COMPARERS: Readonly<Record<Comparison, (a: string, b: string) => string>> = {
+  '<': (a, b) => `(${a} < ${b})`,
+  '>': (a, b) => `(${a} > ${b})`,
+  '<=': (a, b) => `!(${a} > ${b})`,
+  '>=': (a, b) => `!(${a} < ${b})`,
+};
+
+const COMPARERS: Readonly<Record<Comparison, string>> = { '<': 'less', '>': 'greater', '<=': 'lessOrEqual', '>=': 'greaterOrEqual' };
+
+function emitComparison(fn: FunctionState, operator: Comparison, left: Code, right: Code): string {
   if (left.kind === 'num' && right.kind === 'num') return `(${left.code} ${operator} ${right.code})`;
   if ((left.kind === 'float' && isNumberKind(right.kind)) || (right.kind === 'float' && isNumberKind(left.kind))) {
-    return `R.${COMPARERS[operator]}Double(${double(left)}, ${double(right)})`;
+    return DOUBLE_COMPARERS[operator](double(left), double(right));
   }
   if (!couldBeNumber(left.kind) || !couldBeNumber(right.kind)) return `R.${COMPARERS[operator]}(${boxed(left)}, ${boxed(right)})`;
   const a = reuse(fn, boxFloat(left));
@@ -498,19 +522,19 @@ function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%'
   const b = /^-?\d+$/.test(right.code) ? { first: right.code, again: right.code } : reuse(fn, right);
   const isLiteral = /^\d+$/.test(right.code) && right.code !== '0';
   const [x, y] = [a.again, b.again];
+  // What passes the test with `| 0` is handed on through `| 0`: never -0, and V8 keeps it as a small integer.
+  const t = fn.temp();
   let fast: string;
   switch (operator) {
     case '/':
-      fast = isLiteral ? `Math.trunc(${x} / ${y}) + 0` : `${y} !== 0 ? Math.trunc(${x} / ${y}) + 0 : R.divide(${x}, ${y})`;
+    case '%': {
+      const quotient = operator === '/' ? `Math.trunc(${x} / ${y})` : `${x} % ${y}`;
+      const computed = `((${t} = ${quotient}) | 0) === ${t} ? ${t} | 0 : ${t}`;
+      fast = isLiteral ? computed : `${y} !== 0 ? (${computed}) : R.${slow}(${x}, ${y})`;
       break;
-    case '%':
-      fast = isLiteral ? `${x} % ${y} + 0` : `${y} !== 0 ? ${x} % ${y} + 0 : R.modulo(${x}, ${y})`;
-      break;
-    default: {
-      const t = fn.temp();
-      const sum = operator === '*' ? `${t} + 0` : t;
-      fast = `((${t} = ${x} ${operator} ${y}) | 0) === ${t} ? ${sum} : R.${slow}(${x}, ${y})`;
     }
+    default:
+      fast = `((${t} = ${x} ${operator} ${y}) | 0) === ${t} ? ${operator === '*' ? `${t} | 0` : t} : R.${slow}(${x}, ${y})`;
   }
   if (left.kind === 'num' && right.kind === 'num') {
     const evaluate = [a, b].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
@@ -561,9 +585,14 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   const slow = `${node.isOptional ? 'R.propertyOptional' : 'R.property'}(${value.again}, ${key})`;
   // A dict that has the key, or a small one that has not, needs no call; nor does a struct that has the field.
   const ofDict = `((${found} = ${value.again}${access}) !== undefined || !(${value.again} instanceof BigDict) ? ${found} : ${slow})`;
-  const ofStruct = `${value.again} instanceof StructValue && (${found} = ${value.again}.fields${access}) !== undefined ? ${found} : ${slow}`;
-  const rest = fn.module.structs.size === 0 ? slow : ofStruct;
-  return any(`(${value.first} instanceof Dict ? ${ofDict} : ${rest})`);
+  const ofStruct = `instanceof StructValue && (${found} = ${value.again}.fields${access}) !== undefined ? ${found}`;
+  if (fn.module.structs.size === 0) return any(`(${value.first} instanceof Dict ? ${ofDict} : ${slow})`);
+  // The likelier of the two is asked for first.
+  return any(
+    fn.module.fields.has(name)
+      ? `(${value.first} ${ofStruct} : ${value.again} instanceof Dict ? ${ofDict} : ${slow})`
+      : `(${value.first} instanceof Dict ? ${ofDict} : ${value.again} ${ofStruct} : ${slow})`,
+  );
 }
 
 /** `5.name` is no JavaScript. */

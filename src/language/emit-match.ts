@@ -1,6 +1,6 @@
 import type { Expression, MatchArm } from './ast.ts';
 import { any, type FunctionState, type Sink } from './emit-context.ts';
-import { emitCondition, emitValue, isEnumName, keep } from './emit-expression.ts';
+import { emitCondition, emitExpression, emitOperation, emitValue, isEnumName, keep } from './emit-expression.ts';
 import { line } from './emit-layout.ts';
 
 /**
@@ -9,14 +9,50 @@ import { line } from './emit-layout.ts';
  */
 export function emitMatchInto(fn: FunctionState, node: Extract<Expression, { kind: 'Match' }>, sink: Sink): string {
   return fn.statement(() => {
-    const subject = keep(fn, any(emitValue(fn, node.subject))).code;
+    const code = keep(fn, any(emitValue(fn, node.subject))).code;
+    const subject: Subject = { code, variants: keepVariants(fn, code, node.arms) };
     const label = fn.unique('M');
     const arms = node.arms.map((arm) => emitArm(fn, arm, subject, label, sink)).join(' ');
     return `${label}: { ${arms} ${line(node.span.line)}R.noMatch(); }`;
   });
 }
 
-function emitArm(fn: FunctionState, arm: MatchArm, subject: string, label: string, sink: Sink): string {
+interface Subject {
+  /** The temporary that holds it. */
+  readonly code: string;
+  /** For enums that several arms ask about: the temporary that holds its variant, undefined for any other value. */
+  readonly variants: ReadonlyMap<string, string>;
+}
+
+/** With several arms on one enum, what kind of value the subject is gets looked up once. */
+function keepVariants(fn: FunctionState, subject: string, arms: readonly MatchArm[]): Map<string, string> {
+  const counts = new Map<string, number>();
+  for (const pattern of arms.flatMap((arm) => arm.patterns)) {
+    const name = enumOf(fn, pattern);
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const variants = new Map<string, string>();
+  for (const [name, count] of counts) {
+    if (count < 2) continue;
+    const isOfEnum = `${subject} instanceof EnumValue && ${subject}.enumName === ${JSON.stringify(name)}`;
+    variants.set(name, keep(fn, any(`${isOfEnum} ? ${subject}.variant : undefined`)).code);
+  }
+  return variants;
+}
+
+/** The enum that a pattern names. */
+function enumOf(fn: FunctionState, pattern: Expression): string | undefined {
+  if (pattern.kind === 'Call') return isResult(pattern.callee.name) ? 'Result' : undefined;
+  if (pattern.kind !== 'Property' && pattern.kind !== 'MethodCall') return undefined;
+  const { receiver } = pattern;
+  return receiver.kind === 'Identifier' && isEnumName(fn, receiver.name) ? receiver.name : undefined;
+}
+
+function isResult(callee: string): boolean {
+  return callee === 'Ok' || callee === 'Err';
+}
+
+function emitArm(fn: FunctionState, arm: MatchArm, subject: Subject, label: string, sink: Sink): string {
   const bindings: string[] = [];
   const tests = arm.patterns.map((pattern) => emitPattern(fn, pattern, subject, bindings, arm.patterns.length > 1));
   const test = tests.map(({ test }) => test).join(' || ');
@@ -33,73 +69,67 @@ interface Test {
   readonly pre: string;
 }
 
-function emitPattern(fn: FunctionState, pattern: Expression, subject: string, bindings: string[], isAlternative: boolean): Test {
+function emitPattern(fn: FunctionState, pattern: Expression, subject: Subject, bindings: string[], isAlternative: boolean): Test {
   const { resolution } = fn.module;
-  const bind = (node: Extract<Expression, { kind: 'Identifier' }>, value: string): void => {
-    bindings.push(`const ${resolution.declared(node, node.name).jsName} = ${value};`);
+  const { code: value } = subject;
+  const bind = (node: Extract<Expression, { kind: 'Identifier' }>, item: string): void => {
+    bindings.push(`const ${resolution.declared(node, node.name).jsName} = ${item};`);
   };
+  const equal = (item: string, node: Expression): string => emitOperation(fn, '==', any(item), emitExpression(fn, node)).code;
   /** A sub-pattern: a name binds, `_` skips, anything else is compared. */
-  const part = (node: Expression, value: string, tests: string[]): void => {
-    if (node.kind === 'Identifier') {
-      if (node.name !== '_') bind(node, value);
-    } else {
-      tests.push(`R.equals(${value}, ${emitValue(fn, node)})`);
-    }
+  const part = (node: Expression, item: string, tests: string[]): void => {
+    if (node.kind !== 'Identifier') tests.push(equal(item, node));
+    else if (node.name !== '_') bind(node, item);
   };
+  const payload = (enumName: string, variant: string, args: Extract<Expression, { kind: 'Call' }>['args']): Test => {
+    const tests = [variantTest(subject, enumName, variant)];
+    args.forEach((arg, index) => {
+      if (arg.kind !== 'Spread') part(arg, `${value}.fields[${index}]`, tests);
+    });
+    return { test: tests.join(' && '), pre: '' };
+  };
+  const enumName = enumOf(fn, pattern);
   switch (pattern.kind) {
     case 'Identifier':
-      if (pattern.name !== '_' && !isAlternative) bind(pattern, subject);
+      if (pattern.name !== '_' && !isAlternative) bind(pattern, value);
       return { test: 'true', pre: '' };
     case 'List': {
-      const tests = [`Array.isArray(${subject}) && ${subject}.length >= ${pattern.items.length}`];
+      const tests = [`Array.isArray(${value}) && ${value}.length >= ${pattern.items.length}`];
       pattern.items.forEach((item, index) => {
-        if (item.kind !== 'Spread') part(item, `${subject}[${index}]`, tests);
+        if (item.kind !== 'Spread') part(item, `${value}[${index}]`, tests);
       });
       return { test: tests.join(' && '), pre: '' };
     }
     case 'Dict': {
-      const tests = [`${subject} instanceof Dict`];
+      const tests = [`${value} instanceof Dict`];
       for (const entry of pattern.entries) {
         if (entry.kind === 'Entry' && typeof entry.key === 'string')
-          part(entry.value, `R.get(${subject}, ${JSON.stringify(entry.key)})`, tests);
+          part(entry.value, `R.get(${value}, ${JSON.stringify(entry.key)})`, tests);
       }
       return { test: tests.join(' && '), pre: '' };
     }
     case 'Property':
-      if (pattern.receiver.kind === 'Identifier' && isEnumName(fn, pattern.receiver.name))
-        return { test: variantTest(subject, pattern.receiver.name, pattern.name), pre: '' };
+      if (enumName !== undefined) return { test: variantTest(subject, enumName, pattern.name), pre: '' };
       break;
     case 'MethodCall':
-      if (pattern.receiver.kind === 'Identifier' && isEnumName(fn, pattern.receiver.name)) {
-        return payload(pattern.receiver.name, pattern.name, pattern.args);
-      }
+      if (enumName !== undefined) return payload(enumName, pattern.name, pattern.args);
       break;
     case 'Call':
-      if (pattern.callee.name === 'Ok' || pattern.callee.name === 'Err') return payload('Result', pattern.callee.name, pattern.args);
+      if (enumName !== undefined) return payload(enumName, pattern.callee.name, pattern.args);
       break;
-    case 'Nil':
-      return { test: `${subject} === undefined`, pre: '' };
-    case 'String':
-      return { test: `R.equals(${subject}, ${JSON.stringify(pattern.value)})`, pre: '' };
     default:
       break;
   }
   const outer = fn.pre;
   fn.pre = [];
-  const value = emitValue(fn, pattern);
+  const test = equal(value, pattern);
   const pre = fn.pre.join('');
   fn.pre = outer;
-  return { test: `R.equals(${subject}, ${value})`, pre };
-
-  function payload(enumName: string, variant: string, args: Extract<Expression, { kind: 'Call' }>['args']): Test {
-    const tests = [variantTest(subject, enumName, variant)];
-    args.forEach((arg, index) => {
-      if (arg.kind !== 'Spread') part(arg, `${subject}.fields[${index}]`, tests);
-    });
-    return { test: tests.join(' && '), pre: '' };
-  }
+  return { test, pre };
 }
 
-function variantTest(subject: string, enumName: string, variant: string): string {
-  return `${subject} instanceof EnumValue && ${subject}.variant === ${JSON.stringify(variant)} && ${subject}.enumName === ${JSON.stringify(enumName)}`;
+function variantTest({ code, variants }: Subject, enumName: string, variant: string): string {
+  const known = variants.get(enumName);
+  if (known !== undefined) return `${known} === ${JSON.stringify(variant)}`;
+  return `${code} instanceof EnumValue && ${code}.variant === ${JSON.stringify(variant)} && ${code}.enumName === ${JSON.stringify(enumName)}`;
 }

@@ -169,12 +169,16 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
   const aliases = new Map<string, TypeNode>(environment.importedAliases);
   const interfaces = new Set(environment.importedInterfaces);
   const methods = new Map<string, { struct: string; node: FunctionDeclaration; jsName: string }[]>();
+  const fields = new Set<string>();
   const implemented = new Set<string>();
   const bouncing = new Set<TreeNode>();
   const topLevel = new Set<TreeNode>(program.items.map(declarationOf));
   const look = (node: TreeNode): void => {
     if (node.kind === 'Enum') enums.add(node.name);
-    if (node.kind === 'Struct') structs.add(node.name);
+    if (node.kind === 'Struct') {
+      structs.add(node.name);
+      for (const field of node.fields) fields.add(field.name);
+    }
     if (node.kind === 'TypeAlias') aliases.set(node.name, node.type);
     if (node.kind === 'Interface') interfaces.add(node.name);
     if (node.kind === 'Impl') for (const method of node.methods) implemented.add(method.name);
@@ -210,6 +214,7 @@ function prepare(program: Program, environment: EmitEnvironment): ModuleState {
     kinds: new KindTable(resolution),
     enums,
     structs,
+    fields,
     types: { aliases, interfaces },
     methods,
     implemented,

@@ -416,10 +416,6 @@ const SUPPORT = {
   lessOrEqual: (a: Value, b: Value) => compareValues(a, b) <= 0,
   greaterOrEqual: (a: Value, b: Value) => compareValues(a, b) >= 0,
   // NaN compares as equal.
-  lessDouble: (a: number, b: number) => a < b,
-  greaterDouble: (a: number, b: number) => a > b,
-  lessOrEqualDouble: (a: number, b: number) => !(a > b),
-  greaterOrEqualDouble: (a: number, b: number) => !(a < b),
   truthy: isTruthy,
   truthyDouble: (value: number) => value !== 0,
   text: display,

@@ -19,7 +19,7 @@ afterEach(() => {
 async function run(text: string): Promise<string> {
   let out = '';
   await runScript({
-    platform: { ...createNodePlatform(), files: { ...filesAt(root) } },
+    platform: { ...createNodePlatform(), files: filesAt(root) },
     script: { path: join(root, 'job.harn'), text },
     argv: [],
     stateRoot: join(root, '.harn'),

@@ -16,6 +16,8 @@ export class CompileCache {
   readonly #directory: string;
   readonly #scripts = new Map<CompiledModule, Script>();
   #hit: Entry | undefined;
+  /** V8 refused the code of the entry, as it does after an update of Node: the entry has to be written anew. */
+  #isRefused = false;
 
   /** @param buildId names this build of harn: entries of another one are not even looked at */
   constructor(platform: Platform, buildId: string) {
@@ -41,12 +43,14 @@ export class CompileCache {
   instantiate(module: CompiledModule): ModuleFunction {
     const { run, script } = instantiate(module, this.#codeOf(module));
     this.#scripts.set(module, script);
+    this.#isRefused ||= script.cachedDataRejected === true;
     return run;
   }
 
-  /** Stores a program that has just been compiled and run; what it compiled lazily is then in the code cache too. */
+  /** Stores a program that has run, unless it is here already; what V8 compiled lazily is then in the code cache too. */
   store(program: CompiledProgram): void {
-    if (this.#hit !== undefined || program.modules.some(({ imports }) => imports.some((item) => item.path === undefined))) return;
+    const isStored = this.#hit !== undefined && !this.#isRefused;
+    if (isStored || program.modules.some(({ imports }) => imports.some((item) => item.path === undefined))) return;
     const entry = program.modules.at(-1) as CompiledModule;
     try {
       const code = program.modules.map((module) => this.#scripts.get(module)?.createCachedData() ?? Buffer.alloc(0));

@@ -61,11 +61,11 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   return finish(platform, outcome, output, palette, script.text);
 }
 
-/** Takes the program from the cache or compiles it, and stores what was compiled. */
+/** Takes the program from the cache or compiles it, and hands it to the cache, which knows whether to keep it. */
 class Compilation {
   readonly #platform: Platform;
   readonly #cache: CompileCache | undefined;
-  #compiled: CompiledProgram | undefined;
+  #program: CompiledProgram | undefined;
 
   constructor(platform: Platform, cache: CompileCache | undefined) {
     this.#platform = platform;
@@ -73,15 +73,17 @@ class Compilation {
   }
 
   async program(path: string, text: string): Promise<CompiledProgram> {
-    const known = this.#cache?.find(path, text);
-    if (known !== undefined) return known;
-    const { compileProgram } = await import('../../runtime/compile-program.ts');
-    this.#compiled = compileProgram(this.#platform.files, path, text);
-    return this.#compiled;
+    this.#program = this.#cache?.find(path, text) ?? (await this.#compile(path, text));
+    return this.#program;
   }
 
   store(): void {
-    if (this.#compiled !== undefined) this.#cache?.store(this.#compiled);
+    if (this.#program !== undefined) this.#cache?.store(this.#program);
+  }
+
+  async #compile(path: string, text: string): Promise<CompiledProgram> {
+    const { compileProgram } = await import('../../runtime/compile-program.ts');
+    return compileProgram(this.#platform.files, path, text);
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * `npm run bench [-- --json] [-- --only GROUP]`: every figure as a ratio to a baseline measured in the same run.
- * Groups: start, cpu, growth, resume. The build must be current (`npm run build`).
+ * Groups: start, cpu, growth, resume, durability. The build must be current (`npm run build`).
  */
 import { harnIsBuilt, measureColdStart } from './cold-start.ts';
 import { measureCpu } from './cpu.ts';
+import { measureDurability } from './durability.ts';
 import { measureGrowth } from './growth.ts';
 import type { Row } from './measure.ts';
 import { renderTable } from './report.ts';
@@ -15,6 +16,7 @@ const GROUPS: Readonly<Record<string, (workspace: Workspace) => Row[] | Promise<
   cpu: (workspace) => measureCpu(workspace, 3),
   growth: measureGrowth,
   resume: measureResume,
+  durability: measureDurability,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -18,7 +18,7 @@ const RENAME_PAUSES_MS = [2, 8, 32, 64, 128];
  * Replaces a file as a whole. Its directory must exist.
  * @throws Node's error (`ENOSPC`, `EACCES`, …); the old file is then intact and no temporary file is left
  */
-export function writeAtomic(disk: Disk, path: string, content: string): void {
+export function writeAtomic(disk: Disk, path: string, content: string | Uint8Array): void {
   const temporary = `${path}.${disk.random.id('tmp')}`;
   try {
     writeDurably(disk.files, temporary, content);
@@ -80,7 +80,7 @@ export function unlinkIfPresent(files: Files, path: string): boolean {
   }
 }
 
-function writeDurably(files: Files, path: string, content: string): void {
+function writeDurably(files: Files, path: string, content: string | Uint8Array): void {
   const handle = files.open(path, 'exclusive', PRIVATE_FILE_MODE);
   try {
     handle.write(content);

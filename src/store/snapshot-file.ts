@@ -29,13 +29,22 @@ export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 const MAX_DEPTH = 1000;
 const HEAD_BYTES = 16 * 1024;
 
-/** Renders a snapshot in the order of the file, with its checksum. */
-export function renderSnapshot(snapshot: WorkerSnapshot): { readonly text: string; readonly sha256: string } {
+/**
+ * Renders a snapshot in the order of the file, with its checksum. A park waits for this, so the document is rendered
+ * and encoded once, and the checksum's own key is put between its bytes.
+ */
+export function renderSnapshot(snapshot: WorkerSnapshot): { readonly bytes: Uint8Array; readonly sha256: string } {
   const { integrity: _, transcript = null, ...rest } = orderKeys(snapshot);
-  const head = JSON.stringify(rest, null, 2).slice(0, -2);
-  const tail = `,\n  "transcript": ${indentNested(JSON.stringify(transcript, null, 2))}\n}`;
-  const sha256 = createHash('sha256').update(head).update(tail).digest('hex');
-  return { text: `${head}${integrityKey(sha256)}${tail}\n`, sha256 };
+  const document = Buffer.from(JSON.stringify({ ...rest, transcript }, null, 2));
+  const sha256 = createHash('sha256').update(document).digest('hex');
+  const headLength = Buffer.byteLength(JSON.stringify(rest, null, 2)) - '\n}'.length;
+  const bytes = Buffer.concat([
+    document.subarray(0, headLength),
+    Buffer.from(integrityKey(sha256)),
+    document.subarray(headLength),
+    Buffer.from('\n'),
+  ]);
+  return { bytes, sha256 };
 }
 
 /**
@@ -43,8 +52,8 @@ export function renderSnapshot(snapshot: WorkerSnapshot): { readonly text: strin
  * @returns its checksum
  */
 export function writeSnapshot(disk: Disk, path: string, snapshot: WorkerSnapshot): string {
-  const { text, sha256 } = renderSnapshot(snapshot);
-  writeAtomic(disk, path, text);
+  const { bytes, sha256 } = renderSnapshot(snapshot);
+  writeAtomic(disk, path, bytes);
   return sha256;
 }
 
@@ -118,10 +127,6 @@ function orderKeys(snapshot: Readonly<Record<string, unknown>>): Record<string, 
   const middle = Object.keys(snapshot).filter((key) => !placed.has(key));
   const keys = [...FIRST_KEYS, ...middle, ...LAST_KEYS].filter((key) => snapshot[key] !== undefined);
   return Object.fromEntries(keys.map((key) => [key, snapshot[key]]));
-}
-
-function indentNested(text: string): string {
-  return text.replaceAll('\n', '\n  ');
 }
 
 function integrityKey(sha256: string): string {

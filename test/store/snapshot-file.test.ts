@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { HarnError } from '../../src/base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
 import { decodeSnapshot, readSnapshot, readSnapshotHead, renderSnapshot, writeSnapshot } from '../../src/store/snapshot-file.ts';
+import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
 import { sampleSnapshot } from './sample-snapshot.ts';
 import { scratchDirectory } from './scratch.ts';
 import { testPlatform } from './test-platform.ts';
@@ -15,6 +16,10 @@ function saved(text: string): string {
   const path = join(scratchDirectory(), 'worker_x.json');
   writeFileSync(path, text);
   return path;
+}
+
+function textOf(snapshot: WorkerSnapshot): string {
+  return Buffer.from(renderSnapshot(snapshot).bytes).toString();
 }
 
 function refusal(action: () => unknown): { code: string; message: string; detail: JsonObject } {
@@ -38,7 +43,7 @@ describe('a snapshot file', () => {
   });
 
   it('is two-space JSON that ends in a newline, small fields first and the transcript last', () => {
-    const { text } = renderSnapshot(sampleSnapshot());
+    const text = textOf(sampleSnapshot());
     const document = JSON.parse(text) as object;
     expect(text).toBe(`${JSON.stringify(document, null, 2)}\n`);
     expect(Object.keys(document).slice(0, 5)).toEqual(['_type', 'version', 'id', 'name', 'status']);
@@ -46,7 +51,7 @@ describe('a snapshot file', () => {
   });
 
   it('keeps unknown keys when it is written again', () => {
-    const path = saved(renderSnapshot(Object.assign(sampleSnapshot(), { note_of_another_tool: { a: 1 } })).text);
+    const path = saved(textOf(Object.assign(sampleSnapshot(), { note_of_another_tool: { a: 1 } })));
     writeSnapshot(platform, path, { ...readSnapshot(platform, path).snapshot, status: 'interrupted' });
     expect(readSnapshot(platform, path).snapshot).toMatchObject({ note_of_another_tool: { a: 1 } });
   });
@@ -59,11 +64,11 @@ describe('a snapshot file', () => {
   ];
   for (const [name, edit] of acceptedEdits) {
     it(`is accepted with ${name}`, () => {
-      expect(readSnapshot(platform, saved(edit(renderSnapshot(sampleSnapshot()).text))).snapshot.id).toBe(sampleSnapshot().id);
+      expect(readSnapshot(platform, saved(edit(textOf(sampleSnapshot())))).snapshot.id).toBe(sampleSnapshot().id);
     });
   }
 
-  const text = renderSnapshot(sampleSnapshot()).text;
+  const text = textOf(sampleSnapshot());
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const refused: [string, string, string, RegExp][] = [
     ['changed text', text.replace('waiting for a human', 'waiting for a robot'), 'integrity', /checksum does not match/],
@@ -79,14 +84,14 @@ describe('a snapshot file', () => {
     ],
     ['a version that is no number', '{"version": "1"}', 'malformed', /version/],
     ['a depth of 100000', `{"version": 1, "x": ${deep}}`, 'malformed', /nested deeper/],
-    ['a field of another type', renderSnapshot({ ...sampleSnapshot(), name: 5 as unknown as string }).text, 'malformed', /field `name`/],
+    ['a field of another type', textOf({ ...sampleSnapshot(), name: 5 as unknown as string }), 'malformed', /field `name`/],
     [
       'a suspension without an id',
       '{"version": 0, "id": "worker_x", "suspension": {"initiator": "nobody"}}',
       'malformed',
       /suspension\.initiator/,
     ],
-    ['an id that is a path', renderSnapshot({ ...sampleSnapshot(), id: '../../etc/passwd' }).text, 'malformed', /field `id`/],
+    ['an id that is a path', textOf({ ...sampleSnapshot(), id: '../../etc/passwd' }), 'malformed', /field `id`/],
   ];
   for (const [name, content, reason, message] of refused) {
     it(`T24 refuses ${name} with HARN-SUS-004`, () => {
@@ -118,7 +123,7 @@ describe('a snapshot file', () => {
 
   it('T27 can be listed from its head while the transcript stays unread', () => {
     const transcript = { messages: [{ role: 'user', content: 'x'.repeat(200_000) }] };
-    const path = saved(renderSnapshot(sampleSnapshot({ transcript })).text);
+    const path = saved(textOf(sampleSnapshot({ transcript })));
     const lengths: number[] = [];
     const files = Object.assign(Object.create(platform.files), {
       readRange: (file: string, offset: number, length: number) => {
@@ -138,7 +143,8 @@ describe('a snapshot file', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }), (value, key) => {
         const transcript = { value: value as Json, [`k${key}`]: '\ud800 \udc00 \u2028 \u0000' };
-        const { text: rendered, sha256 } = renderSnapshot(sampleSnapshot({ transcript }));
+        const { bytes, sha256 } = renderSnapshot(sampleSnapshot({ transcript }));
+        const rendered = Buffer.from(bytes).toString();
         const loaded = decodeSnapshot(rendered, { target: 'x' });
         expect(loaded.sha256).toBe(sha256);
         expect(JSON.stringify(loaded.snapshot.transcript)).toBe(JSON.stringify(transcript));

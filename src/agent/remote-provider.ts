@@ -9,9 +9,17 @@ import type { Provider } from './provider.ts';
  * The adapter for a provider's name. A name of which only `<NAME>_BASE_URL` is known is a server that speaks OpenAI's
  * protocol; its key, if it wants one, is in `<NAME>_API_KEY`.
  *
- * @throws HarnError `llm` (not_found)
+ * @throws HarnError `llm`: not_found for a name of nothing, generic where HARN_LLM_CALLS_DISABLED forbids models
  */
 export function createRemoteProvider(world: HttpWorld, name: string): Provider {
+  if (forbidsCalls(world)) {
+    throw llmError({
+      category: 'generic',
+      message: `HARN_LLM_CALLS_DISABLED is set: ${name} is not called; script the answers with llm_mock or --llm-mock`,
+      provider: name,
+      model: '',
+    });
+  }
   if (name === 'anthropic') return createAnthropicProvider(world);
   if (name === 'ollama') return createOllamaProvider(world);
   const known = OPENAI_SERVICES[name];
@@ -26,4 +34,8 @@ export function createRemoteProvider(world: HttpWorld, name: string): Provider {
       model: '',
     });
   return createOpenAiProvider(world, name, { defaultBaseUrl: url, keyVariable: `${name.toUpperCase()}_API_KEY`, isKeyOptional: true });
+}
+
+function forbidsCalls(world: HttpWorld): boolean {
+  return !['', '0', 'false'].includes(world.env('HARN_LLM_CALLS_DISABLED') ?? '');
 }

@@ -381,7 +381,7 @@ class ModuleEmitter {
     });
     this.variables.push(jsName);
     this.definitions.push(
-      `${jsName} = M.tool(${JSON.stringify(toolDefinition(module, node))}, ${handler}, ${isAsync}, ${node.span.start});`,
+      `${jsName} = M.publish(${JSON.stringify(node.name)}, M.tool(${JSON.stringify(toolDefinition(module, node))}, ${handler}, ${isAsync}, ${node.span.start}));`,
     );
     return `${line(node.span.line)}${text}`;
   }
@@ -435,7 +435,8 @@ class ModuleEmitter {
       .join(', ');
     const isNamed = node.kind === 'Skill' || isName(node.name);
     const make = node.kind === 'Skill' ? 'skill' : 'evalPack';
-    const value = `M.${make}(${JSON.stringify(node.name)}, R.dict([${fields}])${node.kind === 'EvalPack' ? `, ${JSON.stringify(node.title ?? null)}` : ''})`;
+    const made = `M.${make}(${JSON.stringify(node.name)}, R.dict([${fields}])${node.kind === 'EvalPack' ? `, ${JSON.stringify(node.title ?? null)}` : ''})`;
+    const value = `M.publish(${JSON.stringify(node.name)}, ${made})`;
     if (!isNamed) return `${value};`;
     const { jsName } = this.module.resolution.declared(node, node.name);
     this.variables.push(jsName);

@@ -5,7 +5,7 @@ import type { Processes, ProcessRequest, ProcessResult, StopSignal } from './pla
 export class NodeProcesses implements Processes {
   async run(request: ProcessRequest): Promise<ProcessResult> {
     const { execa } = await import('execa');
-    const result = await execa(request.command, [...request.args], {
+    const child = execa(request.command, [...request.args], {
       reject: false,
       stripFinalNewline: false,
       encoding: 'utf8',
@@ -16,6 +16,7 @@ export class NodeProcesses implements Processes {
       ...(request.shell === true ? { shell: true } : {}),
       ...(request.signal === undefined ? {} : { cancelSignal: request.signal, gracefulCancel: false }),
     });
+    const result = await child;
     if (request.signal?.aborted) throw request.signal.reason;
     // Without an exit code and without a signal the program never started.
     if (result.exitCode === undefined && result.signal === undefined && !result.timedOut)
@@ -25,6 +26,7 @@ export class NodeProcesses implements Processes {
       stderr: String(result.stderr ?? ''),
       status: result.exitCode ?? -1,
       timedOut: result.timedOut,
+      pid: child.pid,
     };
   }
 

@@ -111,6 +111,8 @@ export interface ProcessResult {
   /** Exit status; -1 when a signal or the timeout ended it. */
   readonly status: number;
   readonly timedOut: boolean;
+  /** Undefined where the operating system tells none. */
+  readonly pid?: number | undefined;
 }
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';

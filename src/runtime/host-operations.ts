@@ -1,7 +1,7 @@
 import { field } from './agent-values.ts';
 import { textArgument } from './arguments.ts';
 import { absolutePath } from './builtins/files.ts';
-import { runProcess } from './builtins/process.ts';
+import { processResult } from './builtins/process.ts';
 import type { Context } from './context.ts';
 import { dictGet, dictOf } from './dict.ts';
 import { display } from './display.ts';
@@ -10,7 +10,7 @@ import { thrownText } from './errors.ts';
 import { andThen, type MaybeAsync } from './maybe-async.ts';
 import { writeOutput } from './output.ts';
 import { terminalOf } from './terminal.ts';
-import { Dict, type Value } from './value.ts';
+import type { Dict, Value } from './value.ts';
 
 /** What this process offers when no host stands behind it: operations by capability. */
 interface HostOperation {
@@ -74,15 +74,23 @@ async function exec(context: Context, params: Value): Promise<Value> {
   const command = words[0] ?? line;
   if (command === '') throw thrownText('host_call: process.exec needs `command` or `argv`');
   const cwd = field(params, 'cwd');
-  const result = await runProcess(context, {
+  const result = await processResult(context, {
     command,
     args: words.slice(1),
     shell: words.length === 0,
     cwd: cwd === undefined ? context.run.executionRoot : absolutePath(context, cwd),
     timeoutMs: durationMs(field(params, 'timeout_ms')),
   });
-  const combined = textArgument(field(result, 'stdout')) + textArgument(field(result, 'stderr'));
-  return result instanceof Dict ? Object.assign(dictOf([['combined', combined]]), result) : result;
+  return dictOf([
+    ['status', result.timedOut ? 'timed_out' : 'completed'],
+    ['exit_code', result.status],
+    ['success', result.status === 0],
+    ['stdout', result.stdout],
+    ['stderr', result.stderr],
+    ['combined', result.stdout + result.stderr],
+    ['command_id', context.run.platform.random.id('command')],
+    ['pid', result.pid],
+  ]);
 }
 
 function ask(context: Context, params: Value): MaybeAsync<Value> {

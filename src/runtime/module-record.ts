@@ -54,6 +54,12 @@ export class ModuleRecord implements ModuleInfo {
     this.exports[name] = fn;
   }
 
+  /** Exports what a declaration of the file level made; the same declaration inside a block stays there. */
+  publish(name: string, value: Value): Value {
+    this.exports[name] = value;
+    return value;
+  }
+
   pipeline(name: string, fn: HarnFunction): void {
     this.pipelines.set(name, fn);
   }
@@ -96,15 +102,12 @@ export class ModuleRecord implements ModuleInfo {
     const registry = new Dict();
     registry._type = 'tool_registry';
     registry.tools = [entry];
-    this.exports[definition.name] = registry;
     return registry;
   }
 
   /** A `skill` declaration is a registry with one entry, as a `tool` declaration is. */
   skill(name: string, fields: Dict): Value {
-    const registry = skillRegistry([skillEntry(name, fields)]);
-    this.exports[name] = registry;
-    return registry;
+    return skillRegistry([skillEntry(name, fields)]);
   }
 
   evalPack(name: string, fields: Dict, title: string | null): Value {
@@ -112,7 +115,6 @@ export class ModuleRecord implements ModuleInfo {
     pack._type = 'eval_pack';
     pack.id ??= name;
     pack.name ??= title ?? name;
-    this.exports[name] = pack;
     return pack;
   }
 

@@ -1,5 +1,5 @@
 import { field } from './agent-values.ts';
-import { dictOf, dictSet, mergeDicts } from './dict.ts';
+import { dictGet, dictOf, dictSet, mergeDicts } from './dict.ts';
 import { plainError } from './errors.ts';
 import { Dict, type Value } from './value.ts';
 
@@ -21,11 +21,18 @@ export function skillEntries(registry: Value, operation: string): readonly Value
   return entries;
 }
 
+/** What of a skill is shown to people and models as it stands. */
+const TEXT_KEYS = ['description', 'when_to_use', 'prompt', 'invocation', 'model', 'effort'] as const;
+
 /** A registry with this skill; one of the same name is replaced where it stands. */
 export function defineSkill(registry: Value, name: Value, config: Value): Dict {
   const entries = skillEntries(registry, 'skill_define');
   if (typeof name !== 'string' || name.trim() === '') throw plainError('skill_define: name must be a non-empty string');
   if (config !== undefined && !(config instanceof Dict)) throw plainError('skill_define: config must be a dict');
+  for (const key of TEXT_KEYS) {
+    const value = dictGet(config ?? new Dict(), key);
+    if (value !== undefined && typeof value !== 'string') throw plainError(`skill_define: '${key}' must be a string`);
+  }
   const entry = skillEntry(name, config ?? new Dict());
   const at = entries.findIndex((other) => field(other, 'name') === name);
   return skillRegistry(at < 0 ? [...entries, entry] : entries.with(at, entry));

@@ -38,7 +38,7 @@ export function defineTool(args: readonly Value[]): Dict {
   const [registry, name, description, config] = args;
   const entries = registryEntries(registry, 'tool_define');
   if (typeof name !== 'string' || name.trim() === '') throw plainError('tool_define: name must be a non-empty string');
-  if (!(config instanceof Dict)) throw plainError('tool_define: config must be a dict');
+  if (!(config instanceof Dict)) throw plainError('tool_define: config must be a dict with parameters and handler');
   const entry = buildEntry(name, description, config);
   const at = entries.findIndex((other) => field(other, 'name') === name);
   return registryOf(at < 0 ? [...entries, entry] : entries.with(at, entry));
@@ -50,7 +50,7 @@ const EXECUTORS = ['harn', 'harn_builtin', 'host_bridge', 'mcp_server', 'provide
 const TRANSLATED: ReadonlySet<string> = new Set(['returns', 'executor', 'name', 'description']);
 
 function buildEntry(name: string, description: Value, config: Dict): Dict {
-  const executor = checkedExecutor(config);
+  const executor = checkedExecutor(name, config);
   checkOptions(config);
   const returns = dictGet(config, 'returns');
   const kept = dictEntries(config).filter(([key]) => !TRANSLATED.has(key));
@@ -64,37 +64,66 @@ function buildEntry(name: string, description: Value, config: Dict): Dict {
   ]);
 }
 
-function checkedExecutor(config: Dict): string {
+function checkedExecutor(name: string, config: Dict): string {
   const given = dictGet(config, 'executor');
   const handler = dictGet(config, 'handler');
   if (dictHas(config, 'params')) throw plainError('tool_define: use `parameters`, not `params`');
   if (given !== undefined && typeof given !== 'string') throw plainError('tool_define: executor must be a string');
   const executor = EXECUTORS.find((known) => known === given);
   if (given !== undefined && executor === undefined) {
-    throw plainError(`tool_define: unknown executor \`${given}\`; expected harn, host_bridge, mcp_server or provider_native`);
+    throw plainError(
+      `tool_define: unknown executor "${given}" for tool "${name}". Expected one of: "harn", "host_bridge", "mcp_server", "provider_native"`,
+    );
   }
-  if (executor === undefined) {
-    if (handler === undefined) throw plainError('tool_define: a tool needs a handler or an executor');
-    return callable(handler, 'harn');
-  }
+  if (executor === undefined) return callable(handler, handlerMissing(name));
   if (executor === 'harn' || executor === 'harn_builtin') {
-    if (handler === undefined) throw plainError('tool_define: executor `harn` needs a handler');
-    return callable(handler, 'harn');
+    return callable(handler, `tool_define: tool "${name}" declares executor: "${executor}" but has no \`handler\`.`);
   }
-  if (handler !== undefined) throw plainError(`tool_define: executor \`${executor}\` cannot have a handler`);
-  requireText(config, executor === 'host_bridge' ? 'host_capability' : executor === 'mcp_server' ? 'mcp_server' : undefined, executor);
+  if (handler !== undefined) {
+    throw plainError(
+      `tool_define: tool "${name}" declares executor: "${executor}" but also has a \`handler\`. Drop the handler — ${DISPATCHED_BY[executor]}`,
+    );
+  }
+  if (executor !== 'provider_native') requireBinding(name, config, executor);
   return executor;
 }
 
-function callable(handler: Value, executor: string): string {
+/** The texts of this and the next table are compared word for word by published programs. */
+const DISPATCHED_BY = {
+  host_bridge: 'host-bridge tools are dispatched by the host shell, not the VM.',
+  mcp_server: 'the MCP client calls such a tool.',
+  provider_native: 'the provider has run such a tool already.',
+} as const;
+
+const BINDINGS = {
+  host_bridge: [
+    'host_capability',
+    'Set it to the canonical bridge identifier (e.g. "interaction.ask") so `harn check` can validate the binding against the host capability manifest.',
+  ],
+  mcp_server: ['mcp_server', 'Set it to the name of the server that offers the tool.'],
+} as const;
+
+function handlerMissing(name: string): string {
+  return [
+    `tool_define: tool "${name}" has no \`handler\` and no \`executor\`.`,
+    'Either attach a `handler` fn (executor: "harn") or declare an alternate backend, e.g. executor: "host_bridge" + host_capability: "cap.op",',
+    'executor: "mcp_server" + mcp_server: "server-name", executor: "provider_native".',
+    `Defining a handlerless tool would surface as \`[builtin_call] unhandled: ${name}\` at the first model call.`,
+  ].join(' ');
+}
+
+function callable(handler: Value, missing: string): string {
+  if (handler === undefined) throw plainError(missing);
   if (!isCallable(handler)) throw plainError('tool_define: handler must be a function');
-  return executor;
+  return 'harn';
 }
 
-function requireText(config: Dict, key: string | undefined, executor: string): void {
-  if (key === undefined) return;
+function requireBinding(name: string, config: Dict, executor: keyof typeof BINDINGS): void {
+  const [key, advice] = BINDINGS[executor];
   const value = dictGet(config, key);
-  if (typeof value !== 'string' || value.trim() === '') throw plainError(`tool_define: executor \`${executor}\` needs \`${key}\``);
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw plainError(`tool_define: tool "${name}" declares executor: "${executor}" but is missing \`${key}\`. ${advice}`);
+  }
 }
 
 function checkOptions(config: Dict): void {

@@ -106,6 +106,14 @@ const STREAMS: [provider: string, body: string, callId: string][] = [
   ['ollama', OLLAMA_STREAM, 'call_1'],
 ];
 
+test('no model is called where HARN_LLM_CALLS_DISABLED is set', () => {
+  const http = { request: () => Promise.reject(new Error('sent')) };
+  const providerWith = (value: string) =>
+    createRemoteProvider({ http, env: (name) => (name === 'HARN_LLM_CALLS_DISABLED' ? value : undefined), now: () => 0 }, 'openai');
+  expect(() => providerWith('1')).toThrow('HARN_LLM_CALLS_DISABLED');
+  expect(() => providerWith('0')).not.toThrow();
+});
+
 describe('adapters (1.4)', () => {
   test.each(STREAMS)('%s: text, calls, stop reason and usage', async (provider, body, id) => {
     const { answer } = await ask(request(provider), [response(body)]);

@@ -61,6 +61,21 @@ const LINES: readonly (readonly [rule: string, files: Readonly<Record<string, st
     ['10', '[10, []]', '[1, [2]]'],
   ],
   [
+    'a tool or a skill that a block declares does not take the name of one of the file',
+    {
+      '/app/kit.harn': `pub tool read(path: string) -> string { description "file"
+ return path }
+pub skill guide { description "file" }
+pub fn shadow() { tool read(n: int) -> int { description "block"
+ return n }
+ skill guide { description "block" }
+ return [read.tools[0].description, guide.skills[0].description] }`,
+      '/app/main.harn':
+        'import { read, guide, shadow } from "./kit"\nprintln(shadow())\nprintln(read.tools[0].description)\nprintln(guide.skills[0].description)',
+    },
+    ['[block, block]', 'file', 'file'],
+  ],
+  [
     'structs with their methods and enums come along',
     { '/app/counter.harn': COUNTER, '/app/main.harn': 'import "./counter"\nprintln(Point {x: 4}.doubled())\nprintln(Light.Green(3))' },
     ['8', 'Light.Green(3)'],

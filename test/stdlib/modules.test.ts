@@ -85,7 +85,11 @@ const ROWS: readonly (readonly [module: string, script: string, lines: readonly 
     'println(runtime_task())\nprintln(runtime_dry_run())\nhost_mock("runtime", "task", "ship")\nprintln(runtime_task())',
     ['nil', 'false', 'ship'],
   ],
-  ['runtime', 'let done = process_exec("printf out; exit 3")\nprintln("${done.combined} ${done.status} ${done.success}")', ['out 3 false']],
+  [
+    'runtime',
+    'let done = process_exec("printf out; exit 3")\nprintln("${done.combined} ${done.status} ${done.exit_code} ${done.success}")',
+    ['out completed 3 false'],
+  ],
   ['host', 'println(host_tools())\nprintln(host_tool_available("Read"))', ['[]', 'false']],
   [
     'context',

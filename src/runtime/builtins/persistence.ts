@@ -8,7 +8,7 @@ import { Dict, type Value } from '../value.ts';
 
 type FileOf = (context: Context) => string;
 
-const storeFile: FileOf = ({ run }) => path.join(run.projectRoot ?? run.executionRoot, '.harn', 'store.json');
+const storeFile: FileOf = ({ run }) => path.join(run.stateRoot, 'store.json');
 
 /** Checkpoints belong to one script, so that two scripts may use the same names. */
 const checkpointFile: FileOf = ({ run }) => path.join(run.stateRoot, 'checkpoints', `${path.parse(run.scriptPath).name}.json`);
@@ -19,7 +19,10 @@ export const PERSISTENCE: BuiltinGroup = {
   title: 'Store and checkpoints',
   builtins: {
     store_get: reading('The value under a key of the store of the project; nil when there is none.', storeFile),
-    store_set: writing('Puts a value into `.harn/store.json` of the project.', storeFile),
+    store_set: writing(
+      'Puts a value into `store.json` of the state folder, which is `.harn` of the project or what HARN_STATE_DIR says.',
+      storeFile,
+    ),
     store_delete: deleting('Removes a key from the store.', storeFile),
     store_list: listing('The keys of the store, sorted.', storeFile),
     store_clear: clearing('Removes all keys from the store.', storeFile),

@@ -1,4 +1,4 @@
-import type { ProcessRequest } from '../../platform/platform.ts';
+import type { ProcessRequest, ProcessResult } from '../../platform/platform.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
@@ -11,20 +11,23 @@ import { absolutePath } from './files.ts';
 const text = (value: Value): string => (value === undefined ? '' : display(value));
 
 /** Runs a program to its end; a failing one does not throw, one that cannot start does. */
-export async function runProcess(context: Context, request: ProcessRequest): Promise<Value> {
-  const { processes } = context.run.platform;
+export async function processResult(context: Context, request: ProcessRequest): Promise<ProcessResult> {
   try {
-    const result = await processes.run({ ...request, signal: context.signal });
-    return dictOf([
-      ['stdout', result.stdout],
-      ['stderr', result.stderr],
-      ['status', result.status],
-      ['success', result.status === 0],
-    ]);
+    return await context.run.platform.processes.run({ ...request, signal: context.signal });
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     throw thrownText(`exec failed: ${errorDetail(error)}`);
   }
+}
+
+export async function runProcess(context: Context, request: ProcessRequest): Promise<Value> {
+  const { stdout, stderr, status } = await processResult(context, request);
+  return dictOf([
+    ['stdout', stdout],
+    ['stderr', stderr],
+    ['status', status],
+    ['success', status === 0],
+  ]);
 }
 
 function run(context: Context, command: string, args: readonly string[], cwd: string, shell: boolean): Promise<Value> {

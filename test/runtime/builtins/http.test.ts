@@ -29,6 +29,16 @@ describe('requests', () => {
     expect(out).toBe('404 false gone {x-a: 1}');
   });
 
+  test('the boundary of a multipart body is always the same, unless a part holds it', async () => {
+    const { asked } = await run(
+      `http_post("http://a.test/", {multipart: [{name: "a", value: "x"}]})
+http_post("http://a.test/", {multipart: [{name: "a", value: "harn-boundary"}]})`,
+      () => ({}),
+    );
+    expect(asked[0]?.headers['content-type']).toBe('multipart/form-data; boundary=harn-boundary');
+    expect(asked[1]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=harn-(?!boundary$)/);
+  });
+
   test('a dict is sent as JSON, a text as it is, and headers are lower case', async () => {
     const { asked } = await run(
       `http_post("http://a.test/", {b: 1, a: [true]})

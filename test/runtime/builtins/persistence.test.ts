@@ -16,13 +16,13 @@ afterEach(() => {
 });
 
 /** A run of its own: nothing but files is left of the one before. */
-async function run(text: string): Promise<string> {
+async function run(text: string, stateRoot = join(root, '.harn')): Promise<string> {
   let out = '';
   await runScript({
     platform: { ...createNodePlatform(), files: filesAt(root) },
     script: { path: join(root, 'job.harn'), text },
     argv: [],
-    stateRoot: join(root, '.harn'),
+    stateRoot,
     output: { out: (piece) => (out += piece), err: (piece) => (out += piece) },
   });
   return out;
@@ -37,6 +37,12 @@ test('the next run finds what a run stored', async () => {
   await run('store_set("a", {n: [1, 2.5, nil]})\nstore_set("b", 1)\nstore_delete("b")');
   expect(await run('println(store_list())\nprintln(store_get("a"))\nprintln(store_get("b"))')).toBe('[a]\n{n: [1, 2.5, nil]}\nnil\n');
   expect(JSON.parse(readFileSync(join(root, '.harn', 'store.json'), 'utf8'))).toEqual({ a: { n: [1, 2.5, null] } });
+});
+
+test('the store lies in the state folder of the run', async () => {
+  await run('store_set("a", 1)', join(root, 'elsewhere'));
+  expect(JSON.parse(readFileSync(join(root, 'elsewhere', 'store.json'), 'utf8'))).toEqual({ a: 1 });
+  expect(await run('println(store_list())')).toBe('[]\n');
 });
 
 test('clearing the store leaves nothing', async () => {

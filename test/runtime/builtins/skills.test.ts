@@ -38,6 +38,11 @@ const ROWS: readonly ScriptRow[] = [
     'println(try { skill_define(skill_registry(), " ", {}) } catch (e) { e })',
     ['skill_define: name must be a non-empty string'],
   ],
+  [
+    'what is shown as text is text',
+    'println(try { skill_define(skill_registry(), "a", {invocation: ["b"]}) } catch (e) { e })',
+    ["skill_define: 'invocation' must be a string"],
+  ],
   ['a registry is needed', 'println(try { skill_find({}, "a") } catch (e) { e })', ['skill_find: first argument must be a skill registry']],
 ];
 

@@ -11,19 +11,23 @@ const REJECTIONS: [what: string, config: string, message: string][] = [
   [
     'an unknown executor',
     '{executor: "magic"}',
-    'tool_define: unknown executor `magic`; expected harn, host_bridge, mcp_server or provider_native',
+    'tool_define: unknown executor "magic" for tool "a". Expected one of: "harn", "host_bridge", "mcp_server", "provider_native"',
   ],
-  ['`harn` without a handler', '{executor: "harn"}', 'tool_define: executor `harn` needs a handler'],
+  ['`harn` without a handler', '{executor: "harn"}', 'tool_define: tool "a" declares executor: "harn" but has no `handler`.'],
   [
     'a handler beside another executor',
     '{executor: "provider_native", handler: { a -> a }}',
-    'tool_define: executor `provider_native` cannot have a handler',
+    'tool_define: tool "a" declares executor: "provider_native" but also has a `handler`.',
   ],
-  ['no host capability', '{executor: "host_bridge"}', 'tool_define: executor `host_bridge` needs `host_capability`'],
-  ['no server', '{executor: "mcp_server"}', 'tool_define: executor `mcp_server` needs `mcp_server`'],
+  [
+    'no host capability',
+    '{executor: "host_bridge"}',
+    'tool_define: tool "a" declares executor: "host_bridge" but is missing `host_capability`.',
+  ],
+  ['no server', '{executor: "mcp_server"}', 'tool_define: tool "a" declares executor: "mcp_server" but is missing `mcp_server`.'],
   ['defer_loading that is no bool', '{defer_loading: "yes", handler: { a -> a }}', 'tool_define: defer_loading must be a bool'],
   ['a blank namespace', '{namespace: " ", handler: { a -> a }}', 'tool_define: namespace must be a non-empty string'],
-  ['neither handler nor executor', '{}', 'tool_define: a tool needs a handler or an executor'],
+  ['neither handler nor executor', '{}', 'tool_define: tool "a" has no `handler` and no `executor`.'],
 ];
 
 const ROWS: ScriptRow[] = [
@@ -91,7 +95,8 @@ println(len(llm_mock_calls()))`,
 
 describe('tool registries (2.2)', () => {
   test.each(REJECTIONS)('tool_define refuses %s', async (_what, config, message) => {
-    expect(await linesOf(`println(try { tool_define(tool_registry(), "a", "b", ${config}) })`)).toEqual([`Result.Err(${message})`]);
+    const [line] = await linesOf(`println(try { tool_define(tool_registry(), "a", "b", ${config}) })`);
+    expect(line?.startsWith(`Result.Err(${message}`), line).toBe(true);
   });
 
   test.each(ROWS)('%s', async (_rule, script, lines) => {

@@ -18,7 +18,7 @@ const KEEP_MS = 600_000;
 
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--if-stale') && isCurrent()) return;
-  const built = await bundle(ROOT);
+  const built = await bundle(ROOT, Object.values(warmUps()));
   const folder = join(DIST, built.id);
   if (modifiedAt(folder) === 0) {
     const aside = writeAside(built);
@@ -77,13 +77,14 @@ function writeCodeCaches(harn: string, folder: string, id: string): void {
     if (result.status !== 0) throw new Error(`the build does not run:\n${result.stdout}${result.stderr}`);
   };
   try {
-    writeFileSync(join(scratch, 'warm.harn'), WARM_UP);
-    writeFileSync(join(scratch, 'park.harn'), PARK);
-    run('park.harn');
+    for (const [name, text] of Object.entries(warmUps())) writeFileSync(join(scratch, name), text);
+    // A cache holds what has run in the process that loads its pack first: for the compiler that is the wide script.
     run('warm.harn');
+    run('park.harn');
+    run('plain.harn');
     // Once more with the compiled scripts at hand, which is how most runs begin.
     for (const name of readdirSync(kept).filter((file) => file.startsWith('main.cjs'))) rmSync(join(kept, name));
-    run('warm.harn');
+    run('plain.harn');
     // Written afresh, because what harn keeps only its user may read.
     for (const name of readdirSync(kept)) writeFileSync(join(folder, name), readFileSync(join(kept, name)));
     if (readFileSync(join(folder, readdirSync(kept)[0] ?? '')).length === 0) throw new Error('the code cache is empty');
@@ -92,7 +93,12 @@ function writeCodeCaches(harn: string, folder: string, id: string): void {
   }
 }
 
-const WARM_UP = `struct Point { x: int }
+/** Scripts by name: one with most of the language for the compiler, one that parks for the agent, one for what every run needs. */
+function warmUps(): Readonly<Record<'warm.harn' | 'park.harn' | 'plain.harn', string>> {
+  return { 'warm.harn': readFileSync(join(ROOT, 'scripts/warm-up.harn'), 'utf8'), 'park.harn': PARK, 'plain.harn': PLAIN };
+}
+
+const PLAIN = `struct Point { x: int }
 fn twice(n) { return n * 2 }
 var total = 0
 for n in [1, 2, 3] { total += twice(n) }

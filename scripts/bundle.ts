@@ -36,11 +36,14 @@ export interface Bundle {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** @param root the directory of the project */
-export async function bundle(root: string): Promise<Bundle> {
+/**
+ * @param root the directory of the project
+ * @param warmUp what else the build is made of: a change of it gives the build another name
+ */
+export async function bundle(root: string, warmUp: readonly string[]): Promise<Bundle> {
   const chunks = await readChunks(root);
   const id = createHash('sha256')
-    .update(JSON.stringify([PACKS, [...chunks.texts]]))
+    .update(JSON.stringify([PACKS, [...chunks.texts], warmUp]))
     .digest('hex')
     .slice(0, 16);
   const packs = assignPacks(chunks);

@@ -13,28 +13,40 @@ export interface ProgramColour {
   readonly asyncIterables: boolean;
 }
 
+/** What the compiler has to know of the harness (spec/language.md 15.3). */
+export interface HarnessColours {
+  /** Is this a part: `fs`, `net`, …? */
+  isPart(name: string): boolean;
+  /** May `harness.part.method(…)` answer a promise? */
+  waits(part: string, method: string): boolean;
+}
+
 export interface ColourEnvironment extends ProgramColour {
   readonly builtins: ReadonlyMap<string, BuiltinColour>;
   /** Imported functions that wait, by local name. */
   readonly asyncImports: ReadonlySet<string>;
   /** Names of methods of imported structs that wait. */
   readonly asyncMethods: ReadonlySet<string>;
-  /** Parts of the harness (`fs`, `net`, …) with those of their methods that wait. */
-  readonly harnessParts: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The handle of capabilities, `harness.PART.METHOD(…)`. */
+  readonly harness: HarnessColours;
   /** Emit everything asynchronous; for tests that compare the two. */
   readonly forceAsync?: boolean;
 }
 
 /**
  * Which functions of a module wait. A function is asynchronous when its own body can: everything else is emitted as
- * plain synchronous JavaScript, which is what makes calls cheap. The answer is a least fixpoint: start from the
- * functions that wait by themselves and add callers until nothing changes.
+ * plain synchronous JavaScript, which is what makes calls cheap. The answer is a least fixpoint, found in one look at
+ * each body: a body that does not wait yet notes whom it asked about, and whoever comes to wait makes those wait too
+ * that asked. That is enough because one waiting callee is all it takes.
  */
 export class Colours {
   private readonly resolution: Resolution;
   private readonly environment: ColourEnvironment;
   private readonly waiting = new Set<TreeNode>();
   private readonly waitingMethods: Set<string>;
+  /** The function whose body is being looked at, and for each function or method those that asked about it. */
+  private asking: TreeNode | undefined;
+  private readonly askers = new Map<TreeNode | string, TreeNode[]>();
 
   constructor(program: Program, resolution: Resolution, environment: ColourEnvironment) {
     this.resolution = resolution;
@@ -48,17 +60,40 @@ export class Colours {
       forEachChild(node, collect);
     };
     for (const item of program.items) collect(item);
-    let changed = true;
-    while (changed) {
-      changed = false;
-      for (const node of functions) {
-        if (this.waiting.has(node) || !this.bodyWaits(node)) continue;
-        this.waiting.add(node);
-        const method = methods.get(node);
-        if (method !== undefined) this.waitingMethods.add(method);
-        changed = true;
-      }
+    for (const node of functions) {
+      this.asking = node;
+      if (this.bodyWaits(node)) this.settle(node, methods);
     }
+    this.asking = undefined;
+  }
+
+  /** The function waits, and so does all that asked about it. */
+  private settle(first: TreeNode, methods: ReadonlyMap<TreeNode, string>): void {
+    const open = [first];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (this.waiting.has(node)) continue;
+      this.waiting.add(node);
+      const method = methods.get(node);
+      if (method !== undefined) this.waitingMethods.add(method);
+      open.push(...(this.askers.get(node) ?? []), ...((method !== undefined && this.askers.get(method)) || []));
+    }
+  }
+
+  private isWaiting(node: TreeNode): boolean {
+    return this.waiting.has(node) || this.ask(node);
+  }
+
+  private isWaitingMethod(name: string): boolean {
+    return this.waitingMethods.has(name) || this.ask(name);
+  }
+
+  /** Notes the question for a later answer; for now it is no. */
+  private ask(about: TreeNode | string): false {
+    if (this.asking === undefined) return false;
+    const askers = this.askers.get(about);
+    if (askers === undefined) this.askers.set(about, [this.asking]);
+    else askers.push(this.asking);
+    return false;
   }
 
   /** Does a call of this function, closure or pipeline answer a promise? */
@@ -68,7 +103,7 @@ export class Colours {
       node.kind === 'Parallel' ||
       node.kind === 'Spawn' ||
       node.kind === 'Pipeline' ||
-      this.waiting.has(node)
+      this.isWaiting(node)
     );
   }
 
@@ -124,7 +159,7 @@ export class Colours {
   private variableWaits(variable: Variable): boolean {
     if (variable.declaration !== undefined) {
       if (variable.declaration.kind === 'Function' && isProducer(variable.declaration)) return false;
-      return this.waiting.has(variable.declaration as TreeNode) || this.environment.forceAsync === true;
+      return this.environment.forceAsync === true || this.isWaiting(variable.declaration as TreeNode);
     }
     const closure = variable.isReassigned ? undefined : variable.values[0];
     if (closure?.kind === 'Closure') return this.isAsync(closure);
@@ -132,7 +167,7 @@ export class Colours {
   }
 
   private methodWaits(node: Extract<Expression, { kind: 'MethodCall' }>): boolean {
-    if (this.waitingMethods.has(node.name)) return true;
+    if (this.isWaitingMethod(node.name)) return true;
     if (this.partWaits(node.receiver, node.name)) return true;
     if (node.args.some((arg) => this.argumentWaits(arg.kind === 'Spread' ? arg.value : arg))) return true;
     // `d.handler(x)` calls whatever is stored there; built-in methods never wait by themselves.
@@ -143,7 +178,7 @@ export class Colours {
   /** `harness.net.get(…)`, or `net.get(…)` where a part has been given its name. */
   private partWaits(receiver: Expression, method: string): boolean {
     if (receiver.kind !== 'Property' && receiver.kind !== 'Identifier') return false;
-    return this.environment.harnessParts.get(receiver.name)?.has(method) === true;
+    return this.environment.harness.waits(receiver.name, method);
   }
 
   /** A callable handed to something that calls it back. */
@@ -152,7 +187,7 @@ export class Colours {
     if (arg.kind !== 'Identifier') return false;
     const variable = this.resolution.references.get(arg);
     if (variable === undefined) return this.environment.asyncImports.has(arg.name) || this.environment.builtins.get(arg.name) === 'async';
-    if (variable.declaration !== undefined) return this.waiting.has(variable.declaration as TreeNode);
+    if (variable.declaration !== undefined) return this.isWaiting(variable.declaration as TreeNode);
     const value = variable.isReassigned ? undefined : variable.values[0];
     if (value?.kind === 'Closure') return this.isAsync(value);
     return this.environment.asyncCallables && (variable.role === 'param' || value === undefined || !isPlainData(value));

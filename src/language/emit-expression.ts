@@ -575,7 +575,7 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   const { receiver, name } = node;
   const key = JSON.stringify(name);
   // Whatever the receiver is called: it may be the harness, whose parts need their builtins.
-  if (fn.module.environment.harnessParts.has(name)) fn.module.usedGlobals.add(`harness.${name}`);
+  if (fn.module.environment.harness.isPart(name)) fn.module.usedGlobals.add(`harness.${name}`);
   if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined && isEnumName(fn, receiver.name)) {
     return any(constant(fn.module, `new EnumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
   }

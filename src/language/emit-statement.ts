@@ -230,7 +230,6 @@ function emitRangeLoop(fn: FunctionState, node: ForLoop, range: Extract<Expressi
     if (pattern.name === '_') bind = '';
     else {
       const variable = fn.module.resolution.declared(pattern, pattern.name);
-      if (!variable.isReassigned) fn.module.kinds.set(variable, 'num');
       bind = `${variable.isEarly ? '' : 'let '}${variable.jsName} = ${index};${bitAfter(variable, false)}`;
     }
   } else {

@@ -28,7 +28,7 @@ import {
 import { layOut, line } from './emit-layout.ts';
 import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
-import { encodeName, resolveNames, type Variable } from './scope.ts';
+import { encodeName, type Resolution, resolveNames, type Variable } from './scope.ts';
 import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
 
 /**
@@ -66,10 +66,64 @@ export interface FunctionFact {
   readonly kind: 'function' | 'value';
 }
 
-export function emitModule(program: Program, environment: EmitEnvironment): EmittedModule {
-  const module = prepare(program, environment);
-  const emitter = new ModuleEmitter(program, module);
-  return { js: emitter.emit(), facts: emitter.facts(), problems: module.problems };
+/** A module that is ready to be emitted: what importers have to know of it is settled. */
+export interface PreparedModule {
+  readonly functions: readonly FunctionFact[];
+  readonly asyncMethods: readonly string[];
+  readonly hasAsyncValues: boolean;
+  emit(): EmittedModule;
+}
+
+/** @param resolution the names of the program, which may serve several times */
+export function prepareModule(program: Program, environment: EmitEnvironment, resolution: Resolution): PreparedModule {
+  const module = prepare(program, environment, resolution);
+  const functions = functionFacts(program, module);
+  const asyncMethods = [...module.colours.asyncMethodNames];
+  const hasAsyncValues = module.colours.hasAsyncValues(program);
+  return {
+    functions,
+    asyncMethods,
+    hasAsyncValues,
+    emit: () => {
+      const js = new ModuleEmitter(program, module).emit();
+      const facts: ModuleFacts = {
+        functions,
+        asyncMethods,
+        hasAsyncValues,
+        pipelines: pipelineFacts(program),
+        builtins: [...module.usedBuiltins, ...module.usedGlobals].sort(),
+        hasMain: program.items.some((item) => isMain(declarationOf(item))),
+      };
+      return { js, facts, problems: module.problems };
+    },
+  };
+}
+
+function functionFacts(program: Program, module: ModuleState): FunctionFact[] {
+  return program.items.flatMap((item): FunctionFact[] => {
+    const node = declarationOf(item);
+    if (node.kind === 'Function') {
+      const isAsync = !isProducer(node) && module.colours.isAsync(node);
+      return [{ name: node.name, isPublic: node.isPublic, isAsync, bounces: module.bouncing.has(node), kind: 'function' }];
+    }
+    if (node.kind === 'Tool' || node.kind === 'Skill' || (node.kind === 'EvalPack' && isName(node.name))) {
+      return [{ name: node.name, isPublic: node.isPublic, isAsync: false, bounces: false, kind: 'value' }];
+    }
+    return [];
+  });
+}
+
+function pipelineFacts(program: Program): ModuleFacts['pipelines'] {
+  return program.items.flatMap((item) => {
+    const node = declarationOf(item);
+    if (node.kind !== 'Pipeline') return [];
+    const params = node.params.map((param) => ({
+      name: param.name,
+      type: param.type?.kind === 'NamedType' ? param.type.name : undefined,
+    }));
+    const isTest = node.name.startsWith('test_') || (item.kind === 'Attributed' && item.attributes.some(({ name }) => name === 'test'));
+    return [{ name: node.name, params, isTest }];
+  });
 }
 
 /**
@@ -85,7 +139,7 @@ export function emitClosureAlone(
   environment: EmitEnvironment,
   offset: number,
 ): { readonly js: string; readonly builtins: readonly string[] } | undefined {
-  const module = prepare(program, environment);
+  const module = prepare(program, environment, resolveNames(program));
   const node = findFunction(program, offset);
   const scope = node && module.resolution.scopes.get(node);
   if (node === undefined || scope === undefined) return undefined;
@@ -162,8 +216,7 @@ const PARTS: EmitterParts = {
   blockInto: emitBlockInto,
 };
 
-function prepare(program: Program, environment: EmitEnvironment): ModuleState {
-  const resolution = resolveNames(program);
+function prepare(program: Program, environment: EmitEnvironment, resolution: Resolution): ModuleState {
   const enums = new Set(environment.importedEnums);
   const structs = new Set(environment.importedStructs);
   const aliases = new Map<string, TypeNode>(environment.importedAliases);
@@ -252,45 +305,6 @@ class ModuleEmitter {
     const body = this.body(fn, declarations);
     const first = this.firstLine(fn);
     return layOut(`(async function (R, M, c, d, mode) { "use strict"; ${first} ${body} })`);
-  }
-
-  facts(): ModuleFacts {
-    const { module } = this;
-    const functions: FunctionFact[] = [];
-    const pipelines: ModuleFacts['pipelines'][number][] = [];
-    for (const item of this.program.items) {
-      const node = declarationOf(item);
-      if (node.kind === 'Function') {
-        functions.push({
-          name: node.name,
-          isPublic: node.isPublic,
-          isAsync: !isProducer(node) && module.colours.isAsync(node),
-          bounces: this.bounces(node),
-          kind: 'function',
-        });
-      } else if (node.kind === 'Tool' || node.kind === 'Skill' || (node.kind === 'EvalPack' && isName(node.name))) {
-        functions.push({ name: node.name, isPublic: node.isPublic, isAsync: false, bounces: false, kind: 'value' });
-      } else if (node.kind === 'Pipeline') {
-        const params = node.params.map((param) => ({
-          name: param.name,
-          type: param.type?.kind === 'NamedType' ? param.type.name : undefined,
-        }));
-        const isTest = node.name.startsWith('test_') || (item.kind === 'Attributed' && item.attributes.some(({ name }) => name === 'test'));
-        pipelines.push({ name: node.name, params, isTest });
-      }
-    }
-    return {
-      functions,
-      pipelines,
-      builtins: [...module.usedBuiltins, ...module.usedGlobals].sort(),
-      asyncMethods: [...module.colours.asyncMethodNames],
-      hasAsyncValues: module.colours.hasAsyncValues(this.program),
-      hasMain: this.program.items.some((item) => isMain(declarationOf(item))),
-    };
-  }
-
-  private bounces(node: FunctionDeclaration): boolean {
-    return this.module.bouncing.has(node);
   }
 
   // ---- declarations ----

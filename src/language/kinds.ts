@@ -1,4 +1,4 @@
-import type { Expression, Identifier } from './ast.ts';
+import type { Expression } from './ast.ts';
 import type { Resolution, Variable } from './scope.ts';
 
 /**
@@ -8,54 +8,86 @@ import type { Resolution, Variable } from './scope.ts';
  */
 export type Kind = 'num' | 'int' | 'float' | 'bool' | 'str' | 'any';
 
-/** Infers kinds of variables from everything assigned to them; a variable that anything unknown reaches is `any`. */
+/**
+ * Infers kinds of variables from everything assigned to them; a variable that anything unknown reaches is `any`.
+ *
+ * Variables that depend on each other are settled together: all begin with no kind at all, and a variable is looked
+ * at again only when one that it is made from has got a wider kind. A kind widens at most three times, so this is
+ * linear in the text, whatever the variables do to each other.
+ */
 export class KindTable {
   private readonly resolution: Resolution;
   private readonly known = new Map<Variable, Kind>();
-  private readonly pending = new Set<Variable>();
 
   constructor(resolution: Resolution) {
     this.resolution = resolution;
   }
 
-  /** Marks a variable whose values the emitter itself controls, such as the index of a range loop. */
-  set(variable: Variable, kind: Kind): void {
-    this.known.set(variable, kind);
-  }
-
   ofVariable(variable: Variable): Kind {
     const known = this.known.get(variable);
     if (known !== undefined) return known;
+    if (variable.isRangeIndex && !variable.isReassigned) return 'num';
     if (!canInfer(variable)) return 'any';
-    // A variable met again while its own values are looked at adds nothing: the other values decide.
-    if (this.pending.has(variable)) return 'num';
-    this.pending.add(variable);
-    let kind: Kind | undefined;
+    this.settle(variable);
+    return this.known.get(variable) ?? 'any';
+  }
+
+  private settle(first: Variable): void {
+    const users = new Map<Variable, Variable[]>([[first, []]]);
+    for (const variable of users.keys()) {
+      const parts = new Set<Variable>();
+      for (const value of variable.values) if (value !== undefined) this.addParts(value, parts);
+      for (const part of parts) {
+        const known = users.get(part);
+        if (known === undefined) users.set(part, [variable]);
+        else known.push(variable);
+      }
+    }
+    const kinds = new Map<Variable, Kind>();
+    const open = new Set(users.keys());
+    for (const variable of open) {
+      open.delete(variable);
+      const before = kinds.get(variable);
+      const kind = this.ofValues(variable, kinds, before);
+      if (kind === before || kind === undefined) continue;
+      kinds.set(variable, kind);
+      for (const user of users.get(variable) ?? []) open.add(user);
+    }
+    for (const variable of users.keys()) this.known.set(variable, kinds.get(variable) ?? 'any');
+  }
+
+  /** Adds variables without a kind yet that decide the kind of the expression. */
+  private addParts(node: Expression, found: Set<Variable>): void {
+    switch (node.kind) {
+      case 'Identifier': {
+        const variable = this.resolution.references.get(node);
+        if (variable !== undefined && canInfer(variable) && !this.known.has(variable)) found.add(variable);
+        return;
+      }
+      case 'Unary':
+        return this.addParts(node.operand, found);
+      case 'Binary':
+        this.addParts(node.left, found);
+        return this.addParts(node.right, found);
+      case 'Ternary':
+        this.addParts(node.then, found);
+        return this.addParts(node.otherwise, found);
+      default:
+        return;
+    }
+  }
+
+  private ofValues(variable: Variable, kinds: ReadonlyMap<Variable, Kind>, before: Kind | undefined): Kind | undefined {
+    let kind = before;
     for (const value of variable.values) {
-      const next = value === undefined ? 'any' : this.ofExpression(value);
-      kind = kind === undefined ? next : join(kind, next);
       if (kind === 'any') break;
+      kind = value === undefined ? 'any' : join(kind, this.ofExpression(value, kinds));
     }
-    this.pending.delete(variable);
-    const settled = this.verify(variable, kind ?? 'any');
-    if (this.pending.size === 0) this.known.set(variable, settled);
-    return settled;
+    return kind;
   }
 
-  /** Takes the guess as given and looks again: a value that does not fit the guess makes the variable `any`. */
-  private verify(variable: Variable, guess: Kind): Kind {
-    if (guess === 'any' || this.pending.size > 0) return guess;
-    const order: readonly Kind[] = guess === 'num' ? ['num', 'int', 'float'] : guess === 'int' ? ['int', 'float'] : [guess];
-    for (const candidate of order) {
-      this.known.set(variable, candidate);
-      const fits = variable.values.every((value) => value !== undefined && isWithin(this.ofExpression(value), candidate));
-      this.known.delete(variable);
-      if (fits) return candidate;
-    }
-    return 'any';
-  }
-
-  ofExpression(node: Expression): Kind {
+  /** Undefined as long as nothing is known of a part. */
+  private ofExpression(node: Expression, kinds: ReadonlyMap<Variable, Kind>): Kind | undefined {
     switch (node.kind) {
       case 'Int':
         return isSafe(node.value) ? 'num' : 'int';
@@ -66,23 +98,26 @@ export class KindTable {
       case 'String':
       case 'Interpolation':
         return 'str';
-      case 'Identifier':
-        return this.ofIdentifier(node);
-      case 'Unary':
+      case 'Identifier': {
+        const variable = this.resolution.references.get(node);
+        if (variable === undefined) return 'any';
+        return canInfer(variable) && !this.known.has(variable) ? kinds.get(variable) : this.ofVariable(variable);
+      }
+      case 'Unary': {
         if (node.operator === '!') return 'bool';
-        return negated(this.ofExpression(node.operand));
-      case 'Binary':
-        return binaryKind(node.operator, this.ofExpression(node.left), this.ofExpression(node.right), node.right);
+        const kind = this.ofExpression(node.operand, kinds);
+        return kind && negated(kind);
+      }
+      case 'Binary': {
+        const left = this.ofExpression(node.left, kinds);
+        const right = this.ofExpression(node.right, kinds);
+        return left && right && binaryKind(node.operator, left, right, node.right);
+      }
       case 'Ternary':
-        return join(this.ofExpression(node.then), this.ofExpression(node.otherwise));
+        return join(this.ofExpression(node.then, kinds), this.ofExpression(node.otherwise, kinds));
       default:
         return 'any';
     }
-  }
-
-  private ofIdentifier(node: Identifier): Kind {
-    const variable = this.resolution.references.get(node);
-    return variable === undefined ? 'any' : this.ofVariable(variable);
   }
 }
 
@@ -133,11 +168,8 @@ export function isInteger(kind: Kind): boolean {
   return kind === 'num' || kind === 'int';
 }
 
-function join(a: Kind, b: Kind): Kind {
-  if (a === b) return a;
+function join(a: Kind | undefined, b: Kind | undefined): Kind | undefined {
+  if (a === b || b === undefined) return a;
+  if (a === undefined) return b;
   return isInteger(a) && isInteger(b) ? 'int' : 'any';
-}
-
-function isWithin(kind: Kind, limit: Kind): boolean {
-  return kind === limit || (limit === 'int' && kind === 'num');
 }

@@ -164,11 +164,19 @@ class Lexer {
   private word(): void {
     const from = this.mark();
     const begin = this.position;
+    this.passAsciiWord();
     while (this.position < this.text.length && this.isWordPart()) this.step();
     const word = this.text.slice(begin, this.position);
     if (word.length === 0) return this.unexpected();
     if (word === 'r' && this.text.charCodeAt(this.position) === QUOTE) return this.rawString(from);
     this.push(KEYWORDS.has(word) ? word : 'identifier', from, word);
+  }
+
+  private passAsciiWord(): void {
+    const { text } = this;
+    let at = this.position;
+    for (let code = text.charCodeAt(at); isWordStart(code) || isDigit(code); code = text.charCodeAt(at)) at++;
+    this.position = at;
   }
 
   private isWordPart(): boolean {

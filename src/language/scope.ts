@@ -19,6 +19,8 @@ export interface Variable {
   readonly declaration: Statement | undefined;
   /** Right sides assigned to it, the initial one included; undefined stands for a value nobody can see here. */
   readonly values: (Expression | undefined)[];
+  /** Counts over a range: its values are small integers as long as nothing else is assigned to it. */
+  isRangeIndex: boolean;
   /** Assigned again after its declaration, or written through (`x[i] = …`). */
   isReassigned: boolean;
   /** Written through or grown in place: worth an owned bit. */
@@ -155,6 +157,7 @@ class Resolver {
       isTopLevel: this.scope.node === this.program,
       declaration,
       values: [value],
+      isRangeIndex: false,
       isReassigned: false,
       isWrittenThrough: false,
       isCaptured: false,
@@ -320,6 +323,8 @@ class Resolver {
         this.declare(pattern, pattern.second, 'loop', undefined);
       } else {
         this.declarePattern(pattern, 'loop', undefined);
+        const index = pattern.kind === 'NamePattern' ? this.declarations.get(pattern)?.get(pattern.name) : undefined;
+        if (index !== undefined) index.isRangeIndex = node.iterable.kind === 'Range';
       }
       this.inBlock(node.body, () => this.statements(node.body.statements, node.body));
     });

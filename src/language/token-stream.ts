@@ -75,6 +75,8 @@ export class TokenStream {
   private readonly brackets: BracketMap;
   private readonly report: Report | undefined;
   private readonly isFragment: boolean;
+  /** The token to read next; `position` is its index. */
+  current: Token;
   private position = 0;
   private depth: number;
   private height = 0;
@@ -85,15 +87,12 @@ export class TokenStream {
 
   constructor(tokens: readonly Token[], grammar: Grammar, options: TokenStreamOptions = {}) {
     this.tokens = tokens;
+    this.current = tokens[0] as Token;
     this.grammar = grammar;
     this.brackets = mapBrackets(tokens);
     this.report = options.report;
     this.isFragment = options.fragmentDepth !== undefined;
     this.depth = options.fragmentDepth ?? 0;
-  }
-
-  get current(): Token {
-    return this.at(0);
   }
 
   /** End offset of the token before the current one. */
@@ -115,8 +114,13 @@ export class TokenStream {
 
   advance(): Token {
     const token = this.current;
-    if (this.position < this.tokens.length - 1) this.position++;
+    if (this.position < this.tokens.length - 1) this.moveTo(this.position + 1);
     return token;
+  }
+
+  private moveTo(position: number): void {
+    this.position = position;
+    this.current = this.tokens[position] as Token;
   }
 
   take(kind: string): Token | undefined {
@@ -169,7 +173,7 @@ export class TokenStream {
 
   /** Kind of the next operator, looking over newlines only when it continues the line. */
   get operator(): string {
-    if (!this.is('newline')) return this.current.kind;
+    if (this.current.kind !== 'newline') return this.current.kind;
     const kind = this.significant.kind;
     return CONTINUES.has(kind) ? kind : 'newline';
   }
@@ -237,7 +241,7 @@ export class TokenStream {
       this.height = height;
       // Blocks around a mistake that took the rest of the file would each miss their brace.
       if (this.gaveUp) return;
-      if (this.report(error.diagnostic) === 'stop') this.position = this.tokens.length - 1;
+      if (this.report(error.diagnostic) === 'stop') this.moveTo(this.tokens.length - 1);
       else this.skipStatement(this.brackets.depth(position));
       this.gaveUp = this.is('eof');
     }
@@ -261,7 +265,7 @@ export class TokenStream {
       return read();
     } catch (error) {
       if (!(error instanceof ParseError)) throw error;
-      this.position = position;
+      this.moveTo(position);
       this.depth = depth;
       this.height = height;
       return undefined;

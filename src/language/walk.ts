@@ -5,15 +5,9 @@ export type TreeNode = Expression | Statement | Block | Element;
 
 /** Calls `visit` for each direct child, in source order. Types, patterns and names are not children. */
 export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): void {
-  const maybe = (child: TreeNode | undefined): void => {
-    if (child !== undefined) visit(child);
-  };
-  const all = (children: readonly TreeNode[]): void => {
-    for (const child of children) visit(child);
-  };
   switch (node.kind) {
     case 'Block':
-      return all(node.statements);
+      return all(node.statements, visit);
     case 'Attributed':
       return visit(node.declaration);
     case 'Pipeline':
@@ -21,20 +15,20 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
     case 'Function':
     case 'Tool':
     case 'Closure':
-      for (const param of node.params) maybe(param.defaultValue);
+      for (const param of node.params) maybe(param.defaultValue, visit);
       return visit(node.body);
     case 'Skill':
       for (const field of node.fields) visit(field.value);
       return;
     case 'EvalPack':
       for (const field of node.fields) visit(field.value);
-      all(node.body);
-      return maybe(node.summarize);
+      all(node.body, visit);
+      return maybe(node.summarize, visit);
     case 'Impl':
-      return all(node.methods);
+      return all(node.methods, visit);
     case 'Binding':
-      if (node.pattern.kind === 'DictPattern') for (const field of node.pattern.fields) maybe(field.defaultValue);
-      if (node.pattern.kind === 'ListPattern') for (const item of node.pattern.items) maybe(item.defaultValue);
+      if (node.pattern.kind === 'DictPattern') for (const field of node.pattern.fields) maybe(field.defaultValue, visit);
+      if (node.pattern.kind === 'ListPattern') for (const item of node.pattern.items) maybe(item.defaultValue, visit);
       return visit(node.value);
     case 'For':
       visit(node.iterable);
@@ -44,7 +38,7 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
       return visit(node.body);
     case 'Return':
     case 'Yield':
-      return maybe(node.value);
+      return maybe(node.value, visit);
     case 'Throw':
     case 'Emit':
     case 'Propagate':
@@ -56,7 +50,7 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
       return visit(node.otherwise);
     case 'Require':
       visit(node.condition);
-      return maybe(node.message);
+      return maybe(node.message, visit);
     case 'Mutex':
     case 'Defer':
     case 'Spawn':
@@ -70,7 +64,7 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
         visit(node.timeout.duration);
         visit(node.timeout.body);
       }
-      return maybe(node.otherwise);
+      return maybe(node.otherwise, visit);
     case 'Assignment':
       visit(node.target);
       return visit(node.value);
@@ -80,7 +74,7 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
       for (const part of node.parts) if (typeof part !== 'string') visit(part);
       return;
     case 'List':
-      return all(node.items);
+      return all(node.items, visit);
     case 'Dict':
       for (const entry of node.entries) {
         if (entry.kind === 'Spread') {
@@ -109,10 +103,10 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
       return visit(node.end);
     case 'Call':
       visit(node.callee);
-      return all(node.args);
+      return all(node.args, visit);
     case 'MethodCall':
       visit(node.receiver);
-      return all(node.args);
+      return all(node.args, visit);
     case 'Property':
       return visit(node.receiver);
     case 'Subscript':
@@ -120,23 +114,23 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
       return visit(node.index);
     case 'Slice':
       visit(node.receiver);
-      maybe(node.start);
-      return maybe(node.end);
+      maybe(node.start, visit);
+      return maybe(node.end, visit);
     case 'If':
       visit(node.condition);
       visit(node.then);
-      return maybe(node.otherwise);
+      return maybe(node.otherwise, visit);
     case 'Match':
       visit(node.subject);
       for (const arm of node.arms) {
-        all(arm.patterns);
-        maybe(arm.guard);
+        all(arm.patterns, visit);
+        maybe(arm.guard, visit);
         visit(arm.body);
       }
       return;
     case 'Parallel':
       visit(node.operand);
-      maybe(node.maxConcurrent);
+      maybe(node.maxConcurrent, visit);
       return visit(node.body);
     case 'Retry':
       visit(node.count);
@@ -147,10 +141,19 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
     case 'Try':
       visit(node.body);
       if (node.catchClause !== undefined) visit(node.catchClause.body);
-      return maybe(node.finallyBlock);
+      return maybe(node.finallyBlock, visit);
     default:
       return;
   }
+}
+
+// Functions of the file, not closures: every pass over a tree runs through here, most often in code that is still cold.
+function maybe(child: TreeNode | undefined, visit: (child: TreeNode) => void): void {
+  if (child !== undefined) visit(child);
+}
+
+function all(children: readonly TreeNode[], visit: (child: TreeNode) => void): void {
+  for (const child of children) visit(child);
 }
 
 /** Does `test` hold for this node or one below it? Nested functions are entered only when `into` says so. */

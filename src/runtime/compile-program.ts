@@ -1,12 +1,13 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { isProducer } from '../language/colour.ts';
-import { type EmittedModule, emitClosureAlone, emitModule, producesIterables } from '../language/emit.ts';
+import { type HarnessColours, isProducer } from '../language/colour.ts';
+import { type EmittedModule, emitClosureAlone, type PreparedModule, prepareModule, producesIterables } from '../language/emit.ts';
 import type { EmitEnvironment, ImportedName } from '../language/emit-context.ts';
+import { type Resolution, resolveNames } from '../language/scope.ts';
 import type { Files } from '../platform/platform.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
 import { checkGraph } from './check-graph.ts';
 import { GLOBAL_NAMES } from './globals.ts';
-import { waitingHarnessMethods } from './harness-methods.ts';
+import { harnessMethodWaits, isHarnessPart } from './harness-methods.ts';
 import { declaredNames, exportedNames, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
 import { type CompiledImport, type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
 import { readGraph, type SourceGraph, type SourceModule } from './source-graph.ts';
@@ -19,8 +20,8 @@ export interface CompileOptions {
 
 /**
  * Source to JavaScript: read the graph of modules, check it, emit each module. Colours of imported functions must be
- * known before an importer is emitted, and whether any waiting function is used as a value must be known for all:
- * so modules are emitted in order, and once more when the first round found such a value.
+ * known before those of an importer, and whether any waiting function is used as a value must be known for all:
+ * so modules are prepared in order, and once more when the first round found such a value.
  *
  * @throws ProgramRejected with everything that was found wrong
  */
@@ -29,11 +30,11 @@ export function compileProgram(files: Files, entryPath: string, entryText: strin
   if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
   const found = (options.check ?? checkGraph)(graph);
   if (found.some(({ severity }) => severity === 'error')) throw new ProgramRejected(found);
-  const facts = graphFacts(graph);
-  const emit = (asyncCallables: boolean): Map<SourceModule, EmittedModule> =>
-    emitAll(graph, { ...facts, asyncCallables, forceAsync: options.forceAsync === true });
-  let emitted = emit(options.forceAsync === true);
-  if ([...emitted.values()].some(({ facts }) => facts.hasAsyncValues)) emitted = emit(true);
+  const facts = { ...graphFacts(graph), forceAsync: options.forceAsync === true };
+  const names = resolveAll(graph);
+  let prepared = prepareAll(graph, { ...facts, asyncCallables: facts.forceAsync }, names);
+  if (!facts.forceAsync && hasAsyncValues(prepared)) prepared = prepareAll(graph, { ...facts, asyncCallables: true }, names);
+  const emitted = new Map([...prepared].map(([module, { emit }]) => [module, emit()]));
   const problems = graph.order.flatMap((module) =>
     (emitted.get(module)?.problems ?? []).map((problem) => ({ ...problem, path: module.path })),
   );
@@ -51,11 +52,11 @@ export interface ClosureSources {
 export function closureSources(files: Files, entryPath: string, entryText: string): ClosureSources {
   const graph = readGraph(files, entryPath, entryText);
   const facts: GraphFacts = { ...graphFacts(graph), asyncCallables: true, forceAsync: false };
-  const emitted = emitAll(graph, facts);
+  const prepared = prepareAll(graph, facts);
   return {
     source(modulePath, offset) {
       const module = graph.order.find(({ path }) => path === modulePath);
-      return module && emitClosureAlone(module.program, environmentOf(module, graph, facts, emitted), offset);
+      return module && emitClosureAlone(module.program, environmentOf(module, graph, facts, prepared), offset);
     },
   };
 }
@@ -76,21 +77,36 @@ function usesAgents(graph: SourceGraph): boolean {
   return graph.order.some(({ text }) => /\b(?:agent_loop|spawn_agent|sub_agent_run|tool_define|daemon_spawn|tool)\b/.test(text));
 }
 
-function emitAll(graph: SourceGraph, facts: GraphFacts): Map<SourceModule, EmittedModule> {
-  const emitted = new Map<SourceModule, EmittedModule>();
-  for (const module of graph.order) emitted.set(module, emitModule(module.program, environmentOf(module, graph, facts, emitted)));
-  return emitted;
+function prepareAll(
+  graph: SourceGraph,
+  facts: GraphFacts,
+  names: ReadonlyMap<SourceModule, Resolution> = resolveAll(graph),
+): Map<SourceModule, PreparedModule> {
+  const prepared = new Map<SourceModule, PreparedModule>();
+  for (const module of graph.order) {
+    const environment = environmentOf(module, graph, facts, prepared);
+    prepared.set(module, prepareModule(module.program, environment, names.get(module) as Resolution));
+  }
+  return prepared;
+}
+
+function resolveAll(graph: SourceGraph): ReadonlyMap<SourceModule, Resolution> {
+  return new Map(graph.order.map((module) => [module, resolveNames(module.program)]));
+}
+
+function hasAsyncValues(prepared: ReadonlyMap<SourceModule, PreparedModule>): boolean {
+  return [...prepared.values()].some((module) => module.hasAsyncValues);
 }
 
 const BUILTIN_COLOURS = new Map(Object.entries(BUILTIN_INDEX).map(([name, [, colour]]) => [name, colour]));
 
-const HARNESS_PARTS = waitingHarnessMethods();
+const HARNESS: HarnessColours = { isPart: isHarnessPart, waits: harnessMethodWaits };
 
 function environmentOf(
   module: SourceModule,
   graph: SourceGraph,
   facts: GraphFacts,
-  emitted: ReadonlyMap<SourceModule, EmittedModule>,
+  prepared: ReadonlyMap<SourceModule, PreparedModule>,
 ): EmitEnvironment {
   const names = visibleNames(module);
   const imports = new Map<string, ImportedName>();
@@ -98,8 +114,8 @@ function environmentOf(
   const asyncMethods = new Set<string>();
   const offered = offeredNames(module);
   for (const [name, item] of names.values) {
-    const fact = emitted.get(item.home)?.facts.functions.find((candidate) => candidate.name === name);
-    // A module of a cycle that is not emitted yet may do anything.
+    const fact = prepared.get(item.home)?.functions.find((candidate) => candidate.name === name);
+    // A module of a cycle that is not prepared yet may do anything.
     const isFunction = item.declaration.kind === 'Function';
     const isAsync = fact?.isAsync ?? (isFunction && !isProducer(item.declaration));
     const index = indexOfImport(module, offered, name);
@@ -107,7 +123,7 @@ function environmentOf(
     if (isAsync) asyncImports.add(name);
   }
   for (const { module: target } of module.imports) {
-    for (const name of (target && emitted.get(target)?.facts.asyncMethods) ?? []) asyncMethods.add(name);
+    for (const name of (target && prepared.get(target)?.asyncMethods) ?? []) asyncMethods.add(name);
   }
   return {
     role: module === graph.entry ? 'entry' : 'module',
@@ -124,7 +140,7 @@ function environmentOf(
     importedInterfaces: names.interfaces,
     importedAliases: names.aliases,
     globals: GLOBAL_NAMES,
-    harnessParts: HARNESS_PARTS,
+    harness: HARNESS,
   };
 }
 

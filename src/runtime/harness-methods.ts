@@ -140,17 +140,12 @@ export function harnessPartBuiltins(part: string): string[] {
   return [...Object.values(methods), ...Object.keys(BUILTIN_INDEX).filter((name) => groups.includes(groupOf(name)))];
 }
 
-/** Methods of each part that may answer a promise, for the compiler. */
-export function waitingHarnessMethods(): ReadonlyMap<string, ReadonlySet<string>> {
-  const waits = (name: string | undefined): boolean => name !== undefined && BUILTIN_INDEX[name]?.[1] !== 'sync';
-  return new Map(
-    Object.entries(HARNESS_PARTS).map(([part, { methods, prefixes = [] }]) => {
-      const names = harnessPartBuiltins(part).flatMap((name) => [name, ...prefixes.map((prefix) => withoutPrefix(name, prefix))]);
-      return [part, new Set([...Object.keys(methods), ...names].filter((method) => waits(harnessBuiltin(part, method))))];
-    }),
-  );
+/** May the builtin behind `harness.PART.METHOD` answer a promise? */
+export function harnessMethodWaits(part: string, method: string): boolean {
+  const name = partOf(part) && harnessBuiltin(part, method);
+  return name !== undefined && BUILTIN_INDEX[name]?.[1] !== 'sync';
 }
 
-function withoutPrefix(name: string, prefix: string): string {
-  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+export function isHarnessPart(name: string): boolean {
+  return partOf(name) !== undefined;
 }

@@ -112,8 +112,6 @@ function isForeignReasoning(block: Block, target: ModelIdentity): boolean {
   return block.type === 'reasoning' && (block.provider !== target.provider || block.model !== target.model);
 }
 
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
-
 function fixText(message: Message, index: number, repairs: Repair[]): Message {
   const fixed = wellFormed(message);
   if (fixed === message || !isJsonObject(fixed)) return message;
@@ -123,7 +121,7 @@ function fixText(message: Message, index: number, repairs: Repair[]): Message {
 
 /** The same value when nothing was wrong with it. */
 function wellFormed(value: Json): Json {
-  if (typeof value === 'string') return value.search(LONE_SURROGATE) < 0 ? value : value.replace(LONE_SURROGATE, '\uFFFD');
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) {
     const items = value.map(wellFormed);
     return items.some((item, index) => item !== value[index]) ? items : value;

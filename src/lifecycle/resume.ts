@@ -185,8 +185,12 @@ function repaired(
     });
   }
   if (outcome.repairs.length > 0)
-    lifecycle.warn(`harn: the transcript of ${workerId} needed ${outcome.repairs.length} repairs before it could be sent`);
+    lifecycle.warn(`harn: the transcript of ${workerId} needed ${countedRepairs(outcome.repairs.length)} before it could be sent`);
   return outcome.state;
+}
+
+function countedRepairs(count: number): string {
+  return count === 1 ? 'a repair' : `${count} repairs`;
 }
 
 type Approval =

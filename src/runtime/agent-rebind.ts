@@ -9,12 +9,14 @@ import { createLive, parametersSha256, restoredOptions, toolSlot } from './agent
 import { sha256 } from './agent-program.ts';
 import { agentValue, field } from './agent-values.ts';
 import { decodeCaptures, type FunctionResolver } from './captured-value.ts';
+import type { ClosureSources } from './compile-program.ts';
 import type { Context, Run } from './context.ts';
 import { copyDict, dictSet } from './dict.ts';
 import { thrownText } from './errors.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
 import type { ModuleRecord } from './module-record.ts';
-import { ProgramRejected } from './program.ts';
+import { type CompiledProgram, ProgramRejected } from './program.ts';
+import { programSource } from './program-source.ts';
 import { ProgramFunctions } from './rebind.ts';
 import { rootContext } from './task-context.ts';
 import { Dict, type HarnFunction, type Value } from './value.ts';
@@ -116,22 +118,17 @@ async function compileAndLoad(
   entry: FoundModule,
   places: ReadonlyMap<string, FoundModule>,
 ): Promise<{ readonly loaded: LoadedProgram; readonly functions: ProgramFunctions }> {
-  const { closureSources, compileProgram } = await import('./compile-program.ts');
   const { files } = run.platform;
   const modules = [...places.values()];
-  const missing = modules.filter(({ path }) => files.stat(path)?.isFile !== true);
+  const embedded = modules.flatMap(({ path, text }): [string, string][] => (files.stat(path)?.isFile === true ? [] : [[path, text]]));
   const parked = modules.flatMap(({ path, original }): [string, string][] => (original === undefined ? [] : [[path, original]]));
+  const sources = async (): Promise<ClosureSources> => {
+    const { closureSources } = await import('./compile-program.ts');
+    return closureSources(withSources(files, parked), entry.path, entry.original ?? entry.text);
+  };
   try {
-    const program = compileProgram(
-      withSources(
-        files,
-        missing.map(({ path, text }) => [path, text]),
-      ),
-      entry.path,
-      entry.text,
-    );
+    const program = await compileWith(run, embedded, entry);
     const loaded = await loadProgram(run, context, program, { mode: 'declarations' });
-    const sources = closureSources(withSources(files, parked), entry.path, entry.original ?? entry.text);
     return { loaded, functions: new ProgramFunctions(run, loaded, sources) };
   } catch (error) {
     const why =
@@ -140,6 +137,17 @@ async function compileAndLoad(
         : `the script cannot be loaded: ${errorText(error)}`;
     throw fault(request, 'program', why, error);
   }
+}
+
+/** A program with texts that are in no file is in no cache either. */
+async function compileWith(
+  run: Run,
+  embedded: readonly (readonly [string, string])[],
+  { path, text }: FoundModule,
+): Promise<CompiledProgram> {
+  if (embedded.length === 0) return programSource(run).compile(path, text);
+  const { compileProgram } = await import('./compile-program.ts');
+  return compileProgram(withSources(run.platform.files, embedded), path, text);
 }
 
 /** Files as they are but for these texts. A proxy, because `Files` may be a class. */

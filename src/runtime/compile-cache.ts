@@ -15,9 +15,11 @@ export class CompileCache {
   readonly #platform: Platform;
   readonly #directory: string;
   readonly #scripts = new Map<CompiledModule, Script>();
-  #hit: Entry | undefined;
-  /** V8 refused the code of the entry, as it does after an update of Node: the entry has to be written anew. */
-  #isRefused = false;
+  /** Programs that came from here. */
+  readonly #known = new Set<CompiledProgram>();
+  readonly #codes = new Map<CompiledModule, Buffer>();
+  /** V8 refused their code, as it does after an update of Node: the entry has to be written anew. */
+  readonly #refused = new Set<CompiledModule>();
 
   /** @param buildId names this build of harn: entries of another one are not even looked at */
   constructor(platform: Platform, buildId: string) {
@@ -31,8 +33,14 @@ export class CompileCache {
       const { files } = this.#platform;
       const entry = JSON.parse(files.readText(this.#file(scriptPath, text, 'json'))) as StoredProgram;
       if (!this.#isCurrent(entry.program, scriptPath, text)) return undefined;
-      const code = files.readBytes(this.#file(scriptPath, text, 'code'));
-      this.#hit = { program: entry.program, code: Buffer.from(code), lengths: entry.codeLengths };
+      const code = Buffer.from(files.readBytes(this.#file(scriptPath, text, 'code')));
+      let start = 0;
+      entry.program.modules.forEach((module, index) => {
+        const length = entry.codeLengths[index] ?? 0;
+        if (length > 0) this.#codes.set(module, code.subarray(start, start + length));
+        start += length;
+      });
+      this.#known.add(entry.program);
       return entry.program;
     } catch {
       return undefined;
@@ -41,15 +49,15 @@ export class CompileCache {
 
   /** Makes the function of a module, from V8's code cache when there is one. */
   instantiate(module: CompiledModule): ModuleFunction {
-    const { run, script } = instantiate(module, this.#codeOf(module));
+    const { run, script } = instantiate(module, this.#codes.get(module));
     this.#scripts.set(module, script);
-    this.#isRefused ||= script.cachedDataRejected === true;
+    if (script.cachedDataRejected === true) this.#refused.add(module);
     return run;
   }
 
   /** Stores a program that has run, unless it is here already; what V8 compiled lazily is then in the code cache too. */
   store(program: CompiledProgram): void {
-    const isStored = this.#hit !== undefined && !this.#isRefused;
+    const isStored = this.#known.has(program) && !program.modules.some((module) => this.#refused.has(module));
     if (isStored || program.modules.some(({ imports }) => imports.some((item) => item.path === undefined))) return;
     const entry = program.modules.at(-1) as CompiledModule;
     try {
@@ -60,15 +68,6 @@ export class CompileCache {
     } catch {
       // A cache that cannot be written is no cache.
     }
-  }
-
-  #codeOf(module: CompiledModule): Buffer | undefined {
-    const hit = this.#hit;
-    const index = hit?.program.modules.indexOf(module) ?? -1;
-    if (hit === undefined || index < 0) return undefined;
-    const start = hit.lengths.slice(0, index).reduce((sum, length) => sum + length, 0);
-    const length = hit.lengths[index] ?? 0;
-    return length === 0 ? undefined : hit.code.subarray(start, start + length);
   }
 
   #isCurrent(program: CompiledProgram, scriptPath: string, text: string): boolean {
@@ -97,12 +96,6 @@ interface StoredProgram {
   readonly program: CompiledProgram;
   /** Bytes of each module's code cache, in the order of the modules. */
   readonly codeLengths: readonly number[];
-}
-
-interface Entry {
-  readonly program: CompiledProgram;
-  readonly code: Buffer;
-  readonly lengths: readonly number[];
 }
 
 function cacheRoot({ env, system }: Platform): string {

@@ -4,6 +4,7 @@ import { loadBuiltins } from './builtin-access.ts';
 import type { Context, Run } from './context.ts';
 import { ModuleRecord } from './module-record.ts';
 import { type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
+import { programSource } from './program-source.ts';
 import { createSupport } from './support.ts';
 import type { Value } from './value.ts';
 
@@ -33,7 +34,6 @@ export function instantiate(module: CompiledModule, cached?: Buffer): { readonly
 export interface LoadOptions {
   /** `declarations` makes functions and tools without running the body of a script (spec/agents.md 5.12). */
   readonly mode: 'run' | 'declarations';
-  readonly instantiate?: (module: CompiledModule) => ModuleFunction;
 }
 
 /** Initialises all modules in order, the entry last. */
@@ -41,12 +41,12 @@ export async function loadProgram(run: Run, context: Context, program: CompiledP
   await loadBuiltins(run, new Set(program.modules.flatMap(({ facts }) => facts.builtins)));
   const support = createSupport(run);
   const records = new Map(program.modules.map(({ path, directory }) => [path, new ModuleRecord(run, path, directory)]));
-  const make = options.instantiate ?? ((module: CompiledModule) => instantiate(module).run);
+  const source = programSource(run);
   let value: Value;
   for (const module of program.modules) {
     const record = records.get(module.path) as ModuleRecord;
     connect(module, record, records);
-    value = await make(module)(support, record, context, 0, options.mode);
+    value = await source.instantiate(module)(support, record, context, 0, options.mode);
     reexport(module, record, records);
   }
   const entry = program.modules.at(-1) as CompiledModule;

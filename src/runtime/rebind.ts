@@ -20,20 +20,24 @@ type ClosureMaker = (support: Support, module: ModuleRecord, captures: Readonly<
 export class ProgramFunctions implements FunctionResolver {
   readonly #run: Run;
   readonly #loaded: LoadedProgram;
-  readonly #sources: ClosureSources;
+  readonly #readSources: () => Promise<ClosureSources>;
+  #sources: ClosureSources | undefined;
   readonly #support: Support;
 
-  constructor(run: Run, loaded: LoadedProgram, sources: ClosureSources) {
+  /** @param readSources reads the program as it was parked; called only when there are closures to bind */
+  constructor(run: Run, loaded: LoadedProgram, readSources: () => Promise<ClosureSources>) {
     this.#run = run;
     this.#loaded = loaded;
-    this.#sources = sources;
+    this.#readSources = readSources;
     this.#support = createSupport(run);
   }
 
   /** Loads what closures at these places call; must be awaited before `closure`. */
-  async prepare(places: Iterable<{ readonly module: string; readonly offset: number }>): Promise<void> {
-    const names = new Set<string>();
-    for (const { module, offset } of places) for (const name of this.#sources.source(module, offset)?.builtins ?? []) names.add(name);
+  async prepare(places: readonly { readonly module: string; readonly offset: number }[]): Promise<void> {
+    if (places.length === 0) return;
+    const sources = await this.#readSources();
+    this.#sources = sources;
+    const names = new Set(places.flatMap(({ module, offset }) => sources.source(module, offset)?.builtins ?? []));
     await loadBuiltins(this.#run, names);
   }
 
@@ -46,7 +50,7 @@ export class ProgramFunctions implements FunctionResolver {
   }
 
   closure(module: string, offset: number, captures: Readonly<Record<string, Value>>): HarnFunction {
-    const source = this.#sources.source(module, offset);
+    const source = this.#sources?.source(module, offset);
     if (source === undefined) throw gone(`no function begins at offset ${offset} of ${module} any more`);
     const make = new Script(source.js, { filename: module }).runInThisContext() as ClosureMaker;
     return make(this.#support, this.#record(module), captures);

@@ -11,6 +11,7 @@ import { runtimeError } from './errors.ts';
 import { finishHook } from './finish-hook.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
+import { type ProgramSource, programSource, setProgramSource } from './program-source.ts';
 import { describeFailure, type Failure } from './report.ts';
 import { rememberProgram } from './running-program.ts';
 import { rootContext } from './task-context.ts';
@@ -26,9 +27,8 @@ export interface RunOptions {
   readonly onAgentEvent?: Run['onAgentEvent'];
   /** Set by the command line: what to tell of warnings before the program runs. */
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
-  /** Compiles, or finds the program in a cache; by default the program is compiled. */
-  readonly compile?: (scriptPath: string, text: string) => CompiledProgram | Promise<CompiledProgram>;
-  readonly load?: typeof loadProgram;
+  /** By default every program is compiled. */
+  readonly programs?: ProgramSource;
   /** Gets the run before anything happens in it, to watch signals. */
   readonly onHost?: (run: Run) => void;
   /** Prepares run-wide services (mock models, hooks of the manifest) before anything runs. */
@@ -98,16 +98,17 @@ export function findProjectRoot(platform: Platform, directory: string): string |
 export async function runScript(options: RunOptions): Promise<RunOutcome> {
   let program: CompiledProgram | undefined;
   const host = new RunHost({ ...options, scriptPath: options.script.path });
+  if (options.programs !== undefined) setProgramSource(host, options.programs);
   options.onHost?.(host);
   const context = rootContext(host);
   // Without this a script whose tasks wait for each other would end quietly, and with success.
   const stopListening = options.platform.processes.onIdle?.(() => host.end(runtimeError(DEADLOCK)));
   try {
     const { path: scriptPath, text } = options.script;
-    program = await (options.compile?.(scriptPath, text) ?? compileAfresh(options.platform, scriptPath, text));
+    program = await programSource(host).compile(scriptPath, text);
     options.onWarnings?.(program.warnings);
     await options.prepare?.(context);
-    const value = await runProgram(host, context, program, options.load ?? loadProgram);
+    const value = await runProgram(host, context, program);
     return { kind: 'value', value, exitCode: exitCodeOf(value) };
   } catch (error) {
     if (error instanceof ExitRequest) return { kind: 'exit', exitCode: error.exitCode };
@@ -121,15 +122,9 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
 
 const DEADLOCK = 'deadlock: every task waits, and nothing is left that could wake one';
 
-/** The compiler is loaded only when it is needed: a cached program starts without it. */
-async function compileAfresh(platform: Platform, scriptPath: string, text: string): Promise<CompiledProgram> {
-  const { compileProgram } = await import('./compile-program.ts');
-  return compileProgram(platform.files, scriptPath, text);
-}
-
-async function runProgram(host: Run, context: Context, program: CompiledProgram, load: typeof loadProgram): Promise<Value> {
+async function runProgram(host: Run, context: Context, program: CompiledProgram): Promise<Value> {
   rememberProgram(host, program);
-  const loaded = await load(host, context, program, { mode: 'run' });
+  const loaded = await loadProgram(host, context, program, { mode: 'run' });
   const value = await runEntry(context, loaded);
   return finishHook(context, value);
 }

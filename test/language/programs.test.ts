@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { compileProgram } from '../../src/runtime/compile-program.ts';
+import { instantiate } from '../../src/runtime/load.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 /**
@@ -31,7 +32,10 @@ async function run(path: string, forceAsync: boolean): Promise<Result> {
       },
       err: () => {},
     },
-    compile: (scriptPath, text) => compileProgram(platform.files, scriptPath, text, { forceAsync }),
+    programs: {
+      compile: async (scriptPath, text) => compileProgram(platform.files, scriptPath, text, { forceAsync }),
+      instantiate: (module) => instantiate(module).run,
+    },
   });
   switch (outcome.kind) {
     case 'failed':

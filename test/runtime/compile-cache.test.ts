@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createFakePlatform, type FakePlatform } from '../../src/platform/fake-platform.ts';
 import { CompileCache } from '../../src/runtime/compile-cache.ts';
 import { compileProgram } from '../../src/runtime/compile-program.ts';
-import { loadProgram } from '../../src/runtime/load.ts';
+import { CachedPrograms } from '../../src/runtime/program-source.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 const MAIN = '/app/main.harn';
@@ -23,9 +23,9 @@ interface CachedRun {
 /** One start of the program, as the command line does it. */
 async function run(platform: FakePlatform, buildId = 'build'): Promise<CachedRun> {
   const cache = new CompileCache(platform, buildId);
+  const programs = new CachedPrograms(platform, cache);
   const text = platform.files.readText(MAIN);
-  const known = cache.find(MAIN, text);
-  const program = known ?? compileProgram(platform.files, MAIN, text);
+  const wasKnown = new CompileCache(platform, buildId).find(MAIN, text) !== undefined;
   let printed = '';
   await runScript({
     platform,
@@ -38,12 +38,10 @@ async function run(platform: FakePlatform, buildId = 'build'): Promise<CachedRun
       },
       err: () => {},
     },
-    compile: () => program,
-    load: (host, context, loaded, options) =>
-      loadProgram(host, context, loaded, { ...options, instantiate: (module) => cache.instantiate(module) }),
+    programs,
   });
-  cache.store(program);
-  return { printed, wasKnown: known !== undefined };
+  programs.keep();
+  return { printed, wasKnown };
 }
 
 function entries(platform: FakePlatform, directory: string): string[] {

@@ -4,11 +4,13 @@ import { renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { runtimeError } from '../../runtime/errors.ts';
+import { setProgramSource } from '../../runtime/program-source.ts';
 import { describeFailure } from '../../runtime/report.ts';
 import { INLINE, RunHost } from '../../runtime/run.ts';
 import { endTasks } from '../../runtime/tasks.ts';
 import { agentEventListener } from '../agent-events.ts';
 import { builtinPolicy } from '../builtin-flags.ts';
+import { cachedPrograms } from '../cached-programs.ts';
 import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
@@ -31,6 +33,8 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     stateRoot: stateRootFor(platform, INLINE),
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
   });
+  const programs = cachedPrograms(platform);
+  if (programs !== undefined) setProgramSource(host, programs);
   const models = modelFlags(platform, args, output);
   setBuiltinPolicy(host, builtinPolicy(args));
   const signals = new SignalWatch(platform, host, output, { quiet: options.quiet === true });
@@ -62,6 +66,7 @@ export async function resumeCommand(platform: Platform, args: RunArguments): Pro
     signals.close();
     models.finish();
     await endTasks(host);
+    programs?.keep();
   }
 }
 

@@ -2,14 +2,12 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
-import { CompileCache } from '../../runtime/compile-cache.ts';
 import { toJson } from '../../runtime/json.ts';
-import { loadProgram } from '../../runtime/load.ts';
-import type { CompiledProgram } from '../../runtime/program.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { agentEventListener } from '../agent-events.ts';
 import { builtinPolicy } from '../builtin-flags.ts';
+import { cachedPrograms } from '../cached-programs.ts';
 import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { createRunOutput, type RunOutput } from '../output.ts';
@@ -18,7 +16,6 @@ import { type RunArguments, UsageError } from '../run-options.ts';
 import { SignalWatch } from '../signals.ts';
 import { shortPath } from '../source-files.ts';
 import { stateRootFor } from '../state-root.ts';
-import { BUILD_ID } from '../version.ts';
 
 /** `harn run`: a script from a file or from `-e`. @returns the exit code */
 export async function runCommand(platform: Platform, args: RunArguments): Promise<number> {
@@ -26,8 +23,7 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   const output = createRunOutput(platform, { json: options.json === true, quiet: options.quiet === true });
   const palette = await paletteFor(platform, 'stderr');
   const script = readScript(platform, args);
-  const cache = BUILD_ID === undefined ? undefined : new CompileCache(platform, BUILD_ID);
-  const compile = new Compilation(platform, cache);
+  const programs = cachedPrograms(platform);
   const models = modelFlags(platform, args, output);
   const policy = builtinPolicy(args);
   let ended: Promise<number> | undefined;
@@ -43,13 +39,7 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
     },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
     prepare: (context) => models.apply(context.run),
-    compile: (path, text) => compile.program(path, text),
-    ...(cache === undefined
-      ? {}
-      : {
-          load: (run, context, program, options) =>
-            loadProgram(run, context, program, { ...options, instantiate: (module) => cache.instantiate(module) }),
-        }),
+    ...(programs === undefined ? {} : { programs }),
     onWarnings: (warnings) => {
       for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, palette));
     },
@@ -57,34 +47,8 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
   const outcome = await Promise.race(ended === undefined ? [running] : [running, ended]);
   models.finish();
   if (typeof outcome === 'number') return outcome;
-  compile.store();
+  programs?.keep();
   return finish(platform, outcome, output, palette, script.text);
-}
-
-/** Takes the program from the cache or compiles it, and hands it to the cache, which knows whether to keep it. */
-class Compilation {
-  readonly #platform: Platform;
-  readonly #cache: CompileCache | undefined;
-  #program: CompiledProgram | undefined;
-
-  constructor(platform: Platform, cache: CompileCache | undefined) {
-    this.#platform = platform;
-    this.#cache = cache;
-  }
-
-  async program(path: string, text: string): Promise<CompiledProgram> {
-    this.#program = this.#cache?.find(path, text) ?? (await this.#compile(path, text));
-    return this.#program;
-  }
-
-  store(): void {
-    if (this.#program !== undefined) this.#cache?.store(this.#program);
-  }
-
-  async #compile(path: string, text: string): Promise<CompiledProgram> {
-    const { compileProgram } = await import('../../runtime/compile-program.ts');
-    return compileProgram(this.#platform.files, path, text);
-  }
 }
 
 function readScript(platform: Platform, { file, options }: RunArguments): { path: string; text: string } {

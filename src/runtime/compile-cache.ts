@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix as path } from 'node:path';
 import type { Script } from 'node:vm';
 import type { Platform } from '../platform/platform.ts';
-import { instantiate, type ModuleFunction } from './load.ts';
+import { instantiate, type ModuleFunction } from './module-function.ts';
 import type { CompiledModule, CompiledProgram } from './program.ts';
 
 /**

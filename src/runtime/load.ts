@@ -1,4 +1,3 @@
-import { Script } from 'node:vm';
 import type { ModuleFacts } from '../language/emit.ts';
 import { loadBuiltins } from './builtin-access.ts';
 import type { Context, Run } from './context.ts';
@@ -15,20 +14,6 @@ export interface LoadedProgram {
   readonly modules: ReadonlyMap<string, ModuleRecord>;
   /** What the body of a script-mode entry ended with. */
   readonly value: Value;
-}
-
-export type ModuleFunction = (
-  support: unknown,
-  module: ModuleRecord,
-  context: Context,
-  depth: number,
-  mode: 'run' | 'declarations',
-) => Promise<Value>;
-
-/** Makes the JavaScript function of a module; `cached` is V8's code cache of the same text. */
-export function instantiate(module: CompiledModule, cached?: Buffer): { readonly run: ModuleFunction; readonly script: Script } {
-  const script = new Script(module.js, { filename: module.path, ...(cached === undefined ? {} : { cachedData: cached }) });
-  return { run: script.runInThisContext() as ModuleFunction, script };
 }
 
 export interface LoadOptions {

@@ -1,7 +1,7 @@
 import type { Platform } from '../platform/platform.ts';
 import type { CompileCache } from './compile-cache.ts';
 import type { Run } from './context.ts';
-import { instantiate, type ModuleFunction } from './load.ts';
+import { instantiate, type ModuleFunction } from './module-function.ts';
 import type { CompiledModule, CompiledProgram } from './program.ts';
 
 /** Where a run gets its programs from: the script itself, and the script of each parked loop that it resumes. */

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { compileProgram } from '../../src/runtime/compile-program.ts';
-import { instantiate } from '../../src/runtime/load.ts';
+import { instantiate } from '../../src/runtime/module-function.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 /**

@@ -68,7 +68,7 @@ export function emitEarly(module: ModuleState, block: object): string {
   return early.length === 0 ? '' : `let ${early.map((variable) => variable.jsName).join(', ')};`;
 }
 
-function containsDefer(node: TreeNode): boolean {
+export function containsDefer(node: TreeNode): boolean {
   if (node.kind === 'Defer') return true;
   if (isFunctionNode(node)) return false;
   let found = false;

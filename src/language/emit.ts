@@ -16,6 +16,7 @@ import {
 } from './emit-context.ts';
 import { emitExpression } from './emit-expression.ts';
 import {
+  containsDefer,
   copiedCaptures,
   emitClosure,
   emitFunctionText,
@@ -465,6 +466,7 @@ class ModuleEmitter {
     return [
       ...preludeOf(module),
       fn.tempDeclaration,
+      isScript && this.program.items.some(containsDefer) ? 'const defers = M.defers;' : '',
       variables.length === 0 ? '' : `let ${variables.join(', ')};`,
       ...this.definitions,
       isScript ? 'if (mode === "declarations") return undefined;' : '',

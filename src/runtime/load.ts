@@ -31,7 +31,11 @@ export async function loadProgram(run: Run, context: Context, program: CompiledP
   for (const module of program.modules) {
     const record = records.get(module.path) as ModuleRecord;
     connect(module, record, records);
-    value = await source.instantiate(module)(support, record, context, 0, options.mode);
+    try {
+      value = await source.instantiate(module)(support, record, context, 0, options.mode);
+    } finally {
+      await support.runDefersAsync(record.defers);
+    }
     reexport(module, record, records);
   }
   const entry = program.modules.at(-1) as CompiledModule;

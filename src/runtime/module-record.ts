@@ -31,6 +31,8 @@ export class ModuleRecord implements ModuleInfo {
   /** Functions and values by name; importers read it while they run, so that cycles work. */
   readonly exports: Record<string, Value> = Object.create(null);
   readonly pipelines = new Map<string, HarnFunction>();
+  /** What the body of a script put off until it ends. */
+  readonly defers: (() => Promise<void>)[] = [];
   private readonly run: Run;
   private readonly structs = new Map<string, Map<string, HarnFunction>>();
   private readonly enums = new Set<string>();

@@ -11,6 +11,7 @@ const STEPS: readonly Step[] = [
   ['format and lint (biome)', 'npx', 'biome', 'check', '--error-on-warnings', '.'],
   ['generated: builtin index', 'npx', 'tsx', 'scripts/builtin-index.ts', '--check'],
   ['generated: standard library', 'npx', 'tsx', 'scripts/stdlib-sources.ts', '--check'],
+  ['generated: reference pages', 'npx', 'tsx', 'scripts/reference-pages.ts', '--check'],
   ['generated: requirement table', 'npx', 'tsx', 'scripts/requirement-table.ts', '--check'],
   ['unused files and dependencies (knip)', 'npx', 'knip', '--no-progress'],
   ['architecture', 'npx', 'vitest', 'run', 'test/architecture.test.ts'],

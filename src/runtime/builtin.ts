@@ -10,6 +10,14 @@ export interface BuiltinGroup {
   readonly name: string;
   readonly title: string;
   readonly builtins: Readonly<Record<string, Builtin>>;
+  /** What may go wrong, apart from wrong kinds of arguments that give nil; for the reference page. */
+  readonly errors?: readonly BuiltinError[];
+}
+
+export interface BuiltinError {
+  /** As `catch` sees it; capital letters and `…` stand for what varies. */
+  readonly text: string;
+  readonly when: string;
 }
 
 export interface Builtin {

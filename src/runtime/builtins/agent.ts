@@ -8,6 +8,12 @@ import { display } from '../display.ts';
 export const AGENT: BuiltinGroup = {
   name: 'agent',
   title: 'Agent loops',
+  errors: [
+    {
+      text: 'agent_loop: tool NAME has no executable backend',
+      when: 'a tool of the registry has neither a handler nor a host; before the first model call',
+    },
+  ],
   builtins: {
     agent_loop: {
       signature: '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',

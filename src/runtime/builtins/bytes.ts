@@ -103,6 +103,11 @@ function sliceBytes(bytes: Uint8Array, start: Value, end: Value): Uint8Array {
 export const BYTES: BuiltinGroup = {
   name: 'bytes',
   title: 'Bytes and encodings',
+  errors: [
+    { text: 'Type error: NAME: expected bytes, got T', when: 'an argument that must be bytes is something else' },
+    { text: 'NAME: invalid UTF-8', when: 'the bytes are no text' },
+    { text: 'NAME: invalid ENCODING', when: 'the text is not written in that encoding' },
+  ],
   builtins: {
     bytes_to_string: {
       signature: '(value: bytes) -> string',

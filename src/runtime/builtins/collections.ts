@@ -75,6 +75,21 @@ function range(args: readonly Value[]): RangeValue {
 export const COLLECTIONS: BuiltinGroup = {
   name: 'collections',
   title: 'Lists, dicts, sets, iterators',
+  errors: [
+    {
+      text: 'Runtime error: NAME: first argument must be a list, got T',
+      when: '`chunk`, `window`, `group_by`, `partition`, `dedup_by`, `flat_map`',
+    },
+    { text: 'Runtime error: NAME: callback is required', when: 'the function is missing' },
+    { text: 'Runtime error: NAME: callback must be callable, got T', when: 'the function is something else' },
+    { text: 'NAME: first argument must be a set', when: '`set_…` of something else' },
+    {
+      text: 'Type error: range(n): expected integer argument',
+      when: 'also `range(a, b): expected integer arguments` and `range expects 1 or 2 integer arguments, got N`',
+    },
+    { text: 'Type error: iter: value of type T is not iterable', when: '`iter`' },
+    { text: 'Runtime error: pair: expected 2 arguments, got N', when: '`pair`' },
+  ],
   builtins: {
     keys: {
       signature: '(dict: any) -> list<string>',

@@ -93,6 +93,12 @@ function createArchive(entries: readonly ArchiveEntry[]): Uint8Array {
 export const COMPRESSION: BuiltinGroup = {
   name: 'compression',
   title: 'Compression and archives',
+  errors: [
+    { text: 'NAME: …', when: 'what is to be unpacked was not packed that way' },
+    { text: 'NAME: expected a list of entries', when: '`tar_create`, `zip_create`' },
+    { text: 'NAME: an entry needs a path', when: '`tar_create`, `zip_create`' },
+    { text: 'NAME: unsafe path P', when: 'a path that is absolute or climbs with `..`' },
+  ],
   builtins: {
     ...codec('gzip', (data, level) => gzipSync(data, { level: clamp(level, 0, 9, 6) }), gunzipSync),
     ...codec('zstd', compressZstd, decompressZstd),

@@ -21,6 +21,13 @@ const DEFAULT_GRACE_MS = 5_000;
 export const concurrencyBuiltins: BuiltinGroup = {
   name: 'concurrency',
   title: 'Tasks and channels',
+  errors: [
+    { text: 'NAME: first argument must be a channel', when: '`send`, `receive`, `try_receive`, `close_channel`' },
+    { text: 'Type error: channel_select: first argument must be a list, got T', when: '`channel_select`' },
+    { text: 'Runtime error: parallel_race: expected at least one item', when: 'the list is empty' },
+    { text: 'Runtime error: parallel_race: all N task(s) failed: A; B', when: 'nobody won' },
+    { text: 'kind:cancelled:VM cancelled by host', when: 'inside of a task that was cancelled' },
+  ],
   builtins: {
     await: {
       signature: '(handle: any) -> any',

@@ -20,6 +20,17 @@ const isResult = (value: Value, variant: string): value is EnumValue =>
 export const CORE: BuiltinGroup = {
   name: 'core',
   title: 'Output, conversion, assertions, results',
+  errors: [
+    {
+      text: 'Assertion failed',
+      when: '`assert` without a message; `assert_eq` adds `: expected B, got A`, `assert_ne` adds `: values should not be equal: A`',
+    },
+    { text: 'assert_eq requires at least 2 arguments', when: '`assert_eq`, `assert_ne`' },
+    { text: 'Runtime error: unwrap called on Err: E', when: '`unwrap`' },
+    { text: 'Runtime error: unwrap_err called on non-Err', when: '`unwrap_err`' },
+    { text: 'Runtime error: unreachable code was reached: V', when: '`unreachable`' },
+    { text: '{category, message}', when: '`throw_error` throws this dict; a category that is not known becomes `generic`' },
+  ],
   builtins: {
     log: {
       signature: '(value: any) -> nil',

@@ -132,6 +132,14 @@ function humanDuration(ms: number): string {
 export const DATES: BuiltinGroup = {
   name: 'dates',
   title: 'Dates and durations',
+  errors: [
+    { text: 'Cannot parse date: S', when: '`date_parse`' },
+    { text: 'Unknown timezone: Z', when: 'a zone that the time zone data does not know' },
+    { text: 'Type error: NAME: expected a timestamp or a date dict, got T', when: 'a date that is something else' },
+    { text: 'NAME: timestamp is out of range', when: 'a year that calendars here do not reach' },
+    { text: 'NAME: invalid date components', when: '`date_from_components`' },
+    { text: 'Type error: NAME: expected a duration, got T', when: '`date_add`, `duration_to_…`' },
+  ],
   builtins: {
     date_now: {
       signature: '() -> dict',

@@ -35,6 +35,10 @@ const emit = (): Builtin => ({
 export const EVENTS: BuiltinGroup = {
   name: 'events',
   title: 'Channels and the event log',
+  errors: [
+    { text: 'event_log.subscribe: topic is required', when: 'no topic in the options' },
+    { text: 'HARN-CHN-…: …', when: 'a channel name, scope or payload that `emit_channel` refuses; `harn explain CODE` says more' },
+  ],
   builtins: {
     emit_channel: {
       signature: '(name: string, payload: any = nil, options: any = nil) -> dict',

@@ -120,6 +120,14 @@ const runtimePaths = (context: Context): Value =>
 export const FILES: BuiltinGroup = {
   name: 'files',
   title: 'Files and paths',
+  errors: [
+    {
+      text: 'Failed to read file P: DETAIL',
+      when: 'also `write file`, `open file`, `append to file`, `delete file`, `create directory`, `list directory`, `stat`, in the same form; DETAIL such as `No such file or directory (os error 2)`',
+    },
+    { text: 'Failed to copy A to B: DETAIL', when: '`copy_file`; `move_file` likewise' },
+    { text: 'walk_dir: root path is required', when: '`walk_dir` without a path' },
+  ],
   builtins: {
     read_file: {
       signature: '(path: any) -> string',

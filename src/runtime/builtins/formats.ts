@@ -108,6 +108,11 @@ function pairsOf(value: Value): [string, string][] {
 export const FORMATS: BuiltinGroup = {
   name: 'formats',
   title: 'CSV and URLs',
+  errors: [
+    { text: 'CSV parse error: …', when: 'quotes that do not fit' },
+    { text: 'NAME: invalid delimiter', when: 'a delimiter that is empty or a quote' },
+    { text: 'url_parse: invalid URL: S', when: '`url_parse`' },
+  ],
   builtins: {
     csv_parse: {
       signature: '(text: any, options: any = nil) -> list',

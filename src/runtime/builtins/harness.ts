@@ -14,6 +14,11 @@ import { runProcess } from './process.ts';
 export const HARNESS: BuiltinGroup = {
   name: 'harness',
   title: 'The harness',
+  errors: [
+    { text: 'Type error: HarnessRandom.range expects an integer min argument', when: 'also `max`' },
+    { text: 'Type error: HarnessRandom.bytes expects a length from 1 through 1024', when: '`harness.random.bytes`' },
+    { text: 'Type error: HarnessProcess.run: command.program must be a non-empty string', when: '`harness.process.run`' },
+  ],
   builtins: {
     'harness.random.u64': {
       signature: '() -> int',

@@ -12,6 +12,11 @@ import { Dict, type Value } from '../value.ts';
 export const HOST: BuiltinGroup = {
   name: 'host',
   title: 'Host operations',
+  errors: [
+    { text: "host_call: 'N' is not of the form capability.operation", when: '`host_call`' },
+    { text: 'host_call: the host has no operation N', when: 'neither a mock nor this process offers it' },
+    { text: "host_tool_call: no host offers the tool 'N'", when: '`host_tool_call` without a host' },
+  ],
   builtins: {
     host_call: {
       signature: '(name: string, params: any = nil) -> any',

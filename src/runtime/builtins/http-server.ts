@@ -92,6 +92,11 @@ function selfSigned(context: Context, hosts: Value): Dict {
 export const HTTP_SERVER: BuiltinGroup = {
   name: 'http-server',
   title: 'HTTP server',
+  errors: [
+    { text: 'NAME: unknown server ID', when: 'a server that was not made here' },
+    { text: 'Type error: NAME: handler must be callable', when: 'a handler that is something else' },
+    { text: 'http_server_tls_pem: cannot read P: DETAIL', when: '`http_server_tls_pem`' },
+  ],
   builtins: {
     http_server: {
       signature: '(options: any = nil) -> dict',

@@ -164,6 +164,13 @@ const REQUEST = 'Gives `{status, headers, body, ok}`; a status outside 200..299 
 export const HTTP: BuiltinGroup = {
   name: 'http',
   title: 'HTTP client',
+  errors: [
+    { text: 'HTTP request failed: …', when: 'the network failed; `error_category` says how' },
+    { text: 'HTTP request timed out after Nms: METHOD URL', when: '`timeout_ms` is over' },
+    { text: 'http_request: invalid url: U', when: 'also `url is required` and `unsupported scheme: S`' },
+    { text: 'NAME: unknown stream ID', when: '`http_stream_…` after its end; `http_session_request: unknown session ID` likewise' },
+    { text: 'Error [egress_blocked]: …', when: '`egress_policy` refuses the host' },
+  ],
   builtins: {
     http_get: {
       signature: '(url: any, options: any = nil) -> dict',

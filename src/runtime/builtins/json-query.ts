@@ -18,6 +18,12 @@ function extract(text: Value, key: Value): Value {
 export const JSON_QUERY: BuiltinGroup = {
   name: 'json-query',
   title: 'JSON queries',
+  errors: [
+    { text: 'json_extract: failed to parse JSON', when: 'no JSON in the text' },
+    { text: 'json_extract: expected an object, got T', when: 'a key was given, but the value is no dict' },
+    { text: 'json_pointer_set: nothing at P', when: 'the parent does not exist' },
+    { text: 'jq: …', when: 'the program cannot be read, or meets a value that it cannot work on' },
+  ],
   builtins: {
     json_extract: {
       signature: '(text: any, key: any = nil) -> any',

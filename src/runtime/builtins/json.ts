@@ -6,6 +6,7 @@ import { parseJson, stringify } from '../json.ts';
 export const JSON_GROUP: BuiltinGroup = {
   name: 'json',
   title: 'JSON',
+  errors: [{ text: 'JSON parse error: DETAIL', when: '`json_parse`' }],
   builtins: {
     json_parse: {
       signature: '(text: any) -> any',

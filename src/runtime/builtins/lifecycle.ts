@@ -92,6 +92,12 @@ const HERE = { path: 'std/agent/resume_by', directory: '/' };
 export const LIFECYCLE: BuiltinGroup = {
   name: 'lifecycle',
   title: 'Suspending and resuming',
+  errors: [
+    { text: 'HARN-SUS-002: …', when: 'conditions that are not valid; `field` names the place' },
+    { text: 'HARN-SUS-005: …', when: '`agent_await_resumption` with a blank reason, or where no loop can park' },
+    { text: 'pipeline_on_finish: callback must be a function, got T', when: '`pipeline_on_finish`' },
+    { text: 'invoke_resume_by: callback must be a function or nil, got T', when: '`invoke_resume_by`' },
+  ],
   builtins: {
     parse_resume_conditions: plain(
       '(value: any = nil) -> any',

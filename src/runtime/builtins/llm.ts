@@ -135,6 +135,14 @@ function withoutNil(value: Json): Json {
 export const LLM: BuiltinGroup = {
   name: 'llm',
   title: 'Model calls',
+  errors: [
+    {
+      text: '{category, kind, reason, message, provider, model, retry_after_ms}',
+      when: 'a model call that failed throws this dict; the calls in `…_safe` give it back instead',
+    },
+    { text: 'llm_mock: expected a dict', when: '`llm_mock`' },
+    { text: 'llm_budget: expected a number of US dollars', when: '`llm_budget`' },
+  ],
   builtins: {
     llm_call: asynchronous(
       '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',

@@ -22,6 +22,7 @@ import type { Value } from '../value.ts';
 export const LOGGING: BuiltinGroup = {
   name: 'logging',
   title: 'Logging and tracing',
+  errors: [{ text: "log_set_level: unknown level 'L'; use debug, info, warn, error", when: '`log_set_level`' }],
   builtins: {
     log_debug: logging('debug'),
     log_info: logging('info'),

@@ -134,6 +134,11 @@ function statistic(signature: string, doc: string, compute: (xs: readonly number
 export const MATH: BuiltinGroup = {
   name: 'math',
   title: 'Numbers',
+  errors: [
+    { text: 'Runtime error: cannot convert non-finite float to int', when: '`floor`, `ceil`, `round` of an infinity or NaN' },
+    { text: 'Runtime error: float is outside the representable int range', when: 'the same three' },
+    { text: 'Type error: rng_seed(seed): seed must be an integer', when: '`rng_seed`' },
+  ],
   builtins: {
     abs: {
       signature: '(value: any) -> any',

@@ -64,6 +64,10 @@ const DEFAULT_BOUNDARY = 'harn-form-boundary';
 export const MULTIPART: BuiltinGroup = {
   name: 'multipart',
   title: 'Multipart forms',
+  errors: [
+    { text: 'multipart_parse: …', when: 'the body is malformed or above a limit' },
+    { text: 'multipart_field_text: field is not valid UTF-8', when: '`multipart_field_text`' },
+  ],
   builtins: {
     multipart_parse: {
       signature: '(body: any, content_type: any, options: any = nil) -> dict',

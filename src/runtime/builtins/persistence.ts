@@ -17,6 +17,10 @@ const checkpointFile: FileOf = ({ run }) => path.join(run.stateRoot, 'checkpoint
 export const PERSISTENCE: BuiltinGroup = {
   name: 'persistence',
   title: 'Store and checkpoints',
+  errors: [
+    { text: 'Failed to write file P: DETAIL', when: 'the state folder cannot be written' },
+    { text: 'JSON parse error: DETAIL', when: 'somebody else has written something into the file' },
+  ],
   builtins: {
     store_get: reading('The value under a key of the store of the project; nil when there is none.', storeFile),
     store_set: writing(

@@ -49,6 +49,10 @@ function environment(name: string, doc: string, signature: string, run: (context
 export const PROCESS: BuiltinGroup = {
   name: 'process',
   title: 'Processes, environment, system',
+  errors: [
+    { text: 'exec: command is required', when: 'also `exec_at`, `shell`, `shell_at`' },
+    { text: 'exec failed: DETAIL', when: 'the program could not be started; one that fails does not throw' },
+  ],
   builtins: {
     exec: {
       signature: `(command: any = nil, ...args: any) ${RESULT}`,

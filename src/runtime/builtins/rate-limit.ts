@@ -18,6 +18,7 @@ const RETRYABLE: ReadonlySet<string> = new Set(['rate_limit', 'overloaded', 'tra
 export const rateLimitBuiltins: BuiltinGroup = {
   name: 'rate-limit',
   title: 'Rate limits',
+  errors: [{ text: 'Type error: with_rate_limit: expected callable, got T', when: '`with_rate_limit`' }],
   builtins: {
     llm_rate_limit: {
       signature: '(provider: string, limit: int | dict = nil) -> int | bool | nil',

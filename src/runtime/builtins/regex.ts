@@ -92,6 +92,7 @@ const replacing = (): Builtin => ({
 export const REGEX: BuiltinGroup = {
   name: 'regex',
   title: 'Regular expressions',
+  errors: [{ text: 'Invalid regex: DETAIL', when: 'a pattern that cannot be read, or an unknown flag' }],
   builtins: {
     regex_match: {
       signature: '(pattern: any, text: any, flags: any = "") -> list<string> | nil',

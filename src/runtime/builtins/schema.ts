@@ -13,6 +13,10 @@ const VALIDATES = 'A type alias may be given as the schema.';
 export const SCHEMA: BuiltinGroup = {
   name: 'schema',
   title: 'Schemas',
+  errors: [
+    { text: "at LOC: expected type 'string', got 'int'; …", when: '`schema_expect` and `json_validate` throw all faults in one text' },
+    { text: 'Type error: NAME: a schema must be a dict, got T', when: 'a schema that is something else' },
+  ],
   builtins: {
     schema_is: {
       signature: '(value: any, schema: any) -> bool',

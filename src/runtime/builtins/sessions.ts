@@ -72,6 +72,11 @@ function subscribe({ services, context, args: [sessionId, listener] }: Call): Va
 export const SESSIONS: BuiltinGroup = {
   name: 'sessions',
   title: 'Agent sessions',
+  errors: [
+    { text: 'NAME: missing session id', when: 'an id that is no string' },
+    { text: 'NAME: expected a count', when: '`agent_session_trim`, `agent_session_fork_at`' },
+    { text: 'agent_subscribe: expected a function', when: '`agent_subscribe`' },
+  ],
   builtins: {
     agent_session_open: session(
       '(id: any = nil) -> string',

@@ -26,6 +26,7 @@ const DEFAULT_MAILBOX_CAPACITY = 256;
 export const sharedBuiltins: BuiltinGroup = {
   name: 'shared',
   title: 'Shared state and mailboxes',
+  errors: [{ text: "Runtime error: NAME: no shared cell 'K' in scope S", when: 'a name of nothing; `no shared map` likewise' }],
   builtins: {
     shared_cell: {
       signature: '(options: dict | string, initial: any = nil) -> dict',

@@ -137,6 +137,11 @@ function keyPair(context: Context, curve: 'ed25519' | 'x25519'): Value {
 export const SIGNING: BuiltinGroup = {
   name: 'signing',
   title: 'Signatures',
+  errors: [
+    { text: 'NAME: unsupported algorithm `A`; expected ES256 or RS256', when: '`jwt_sign`, `jwt_verify`' },
+    { text: 'NAME: keys and signatures are hex', when: '`ed25519_…`, `x25519_…`' },
+    { text: 'NAME: …', when: 'a key that cannot be read' },
+  ],
   builtins: {
     jwt_sign: {
       signature: '(algorithm: string, claims: dict, private_key_pem: string) -> string',

@@ -11,6 +11,12 @@ import { Dict, isCallable, type Value } from '../value.ts';
 export const SKILLS: BuiltinGroup = {
   name: 'skills',
   title: 'Skills',
+  errors: [
+    { text: 'skill_define: name must be a non-empty string', when: 'also `config must be a dict`' },
+    { text: "skill_define: 'K' must be a string", when: '`description`, `when_to_use`, `prompt`, `invocation`, `model`, `effort`' },
+    { text: 'NAME: first argument must be a skill registry', when: 'a registry that is something else' },
+    { text: 'skill_select: names must be a list', when: '`skill_select`' },
+  ],
   builtins: {
     skill_registry: { signature: '() -> dict', doc: 'An empty registry of skills.', call: () => skillRegistry([]) },
     skill_define: {

@@ -183,6 +183,11 @@ function statusOf(response: SseServerResponse): Dict {
 export const SSE: BuiltinGroup = {
   name: 'sse',
   title: 'Server-sent events',
+  errors: [
+    { text: 'sse_connect: URL answered STATUS', when: 'the server refuses' },
+    { text: 'NAME: unknown stream ID', when: 'a stream that was closed' },
+    { text: 'sse_server_send: …', when: 'an event above the limit, or a full buffer' },
+  ],
   builtins: {
     sse_connect: {
       signature: '(method: any, url: any, options: any = nil) -> string',

@@ -24,6 +24,13 @@ const DEFAULT_COLLECT_MAX = 10_000;
 export const streamBuiltins: BuiltinGroup = {
   name: 'streams',
   title: 'Streams',
+  errors: [
+    { text: 'Runtime error: stream.collect: max cap N exceeded', when: 'more elements than allowed' },
+    { text: 'Runtime error: stream.interleave: expected at least two sources', when: '`stream.interleave`' },
+    { text: 'Type error: stream.NAME: value of type T is not iterable', when: 'a source that is something else' },
+    { text: 'Type error: stream.NAME: expected callable, got T', when: 'a function that is something else' },
+    { text: 'Type error: stream.NAME: expected an int of at least N, got V', when: 'a count' },
+  ],
   builtins: {
     'stream.map': overElements('The results of fn for each element.', 'map', (source, fn) =>
       streamOf([source], (c, d) => andThen(source.pull(c, d), (item) => (item === END ? END : callValue(c, d, fn, item)))),

@@ -26,6 +26,10 @@ function pad(value: string, width: Value, fill: Value, side: Value): string {
 export const STRINGS: BuiltinGroup = {
   name: 'strings',
   title: 'Strings',
+  errors: [
+    { text: 'Runtime error: str_pad: side must be left, right, or both', when: '`str_pad`' },
+    { text: 'Runtime error: unicode_normalize: form must be NFC, NFD, NFKC, or NFKD', when: '`unicode_normalize`' },
+  ],
   builtins: {
     trim: { signature: '(value: any) -> string', doc: 'Without white space at both ends.', call: (_c, _d, value) => text(value).trim() },
     lowercase: { signature: '(value: any) -> string', doc: 'In lower case.', call: (_c, _d, value) => text(value).toLowerCase() },

@@ -16,6 +16,10 @@ const MODES: readonly RestartMode[] = ['never', 'on_failure', 'always'];
 export const supervisorBuiltins: BuiltinGroup = {
   name: 'supervisor',
   title: 'Supervisors',
+  errors: [
+    { text: 'Runtime error: supervisor_start: …', when: 'a specification that is not valid' },
+    { text: "Runtime error: NAME: unknown supervisor 'S'", when: 'a handle of nothing' },
+  ],
   builtins: {
     supervisor_start: {
       signature: '(spec: dict) -> dict',

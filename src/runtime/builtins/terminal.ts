@@ -36,6 +36,7 @@ const DIM = 2;
 export const TERMINAL_GROUP: BuiltinGroup = {
   name: 'terminal',
   title: 'Terminal',
+  errors: [{ text: "set_color_mode: unknown mode 'M'; use auto, always or never", when: '`set_color_mode`' }],
   builtins: {
     eprint: {
       signature: '(value: any) -> nil',

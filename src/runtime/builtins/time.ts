@@ -12,6 +12,7 @@ import { Dict, Float, type Value } from '../value.ts';
 export const timeBuiltins: BuiltinGroup = {
   name: 'time',
   title: 'Clock, timers, circuit breakers',
+  errors: [{ text: 'Deadline exceeded', when: 'a `deadline` ends while the call waits' }],
   builtins: {
     sleep: {
       signature: '(time: duration | int) -> nil',

@@ -25,6 +25,11 @@ function write(value: Value): string {
 export const TOML: BuiltinGroup = {
   name: 'toml',
   title: 'TOML',
+  errors: [
+    { text: 'TOML parse error: …', when: '`toml_parse`' },
+    { text: 'TOML stringify error: the top level must be a dict', when: '`toml_stringify`' },
+    { text: 'TOML stringify error: a list with nil has no TOML form', when: '`toml_stringify`' },
+  ],
   builtins: {
     toml_parse: {
       signature: '(text: any) -> any',

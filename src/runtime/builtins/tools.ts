@@ -112,6 +112,16 @@ function describe(registry: Value, operation: string): string {
 export const TOOLS: BuiltinGroup = {
   name: 'tools',
   title: 'Tools',
+  errors: [
+    {
+      text: 'tool_define: …',
+      when: 'a tool that could not run: no handler, an unknown executor, a wrong key; the text says what to write',
+    },
+    { text: 'NAME: first argument must be a tool registry', when: 'a registry that is something else' },
+    { text: 'NAME: no tool registry bound', when: '`tool_ref`, `tool_def` outside of `tool_bind`' },
+    { text: 'NAME: unknown tool `N`', when: '`tool_ref`, `tool_def`' },
+    { text: 'tool_select: names must be a list', when: '`tool_select`' },
+  ],
   builtins: {
     tool_registry: pure('() -> dict', 'An empty registry of tools.', () => emptyRegistry()),
     tool_define: pure(

@@ -111,6 +111,11 @@ function clear([transcript, filter]: Args): Value {
 export const TRANSCRIPTS: BuiltinGroup = {
   name: 'transcripts',
   title: 'Transcripts and reminders',
+  errors: [
+    { text: 'transcript_import: expected a string', when: '`transcript_import`' },
+    { text: 'HARN-RMD-…: …', when: 'a reminder that is not valid; `harn explain CODE` says more' },
+    { text: 'transcript.clear_reminders: unknown filter `F`; expected id, tag or dedupe_key', when: '`transcript.clear_reminders`' },
+  ],
   builtins: {
     transcript: pure('(metadata: any = nil) -> dict', 'An empty transcript.', ([metadata], context) =>
       agentValue(createTranscript(context.run.platform.random.uuidV7(), optionsJson(metadata))),

@@ -16,6 +16,11 @@ import { typeOf, type Value } from '../value.ts';
 export const TRIGGERS: BuiltinGroup = {
   name: 'triggers',
   title: 'Triggers',
+  errors: [
+    { text: 'trigger_register: spec must be a dict, got T', when: '`trigger_register`' },
+    { text: 'trigger_register: …', when: 'a field that is not valid' },
+    { text: 'trigger_fire: …', when: 'the binding is unknown or not active, or the event lacks `provider` or `kind`' },
+  ],
   builtins: {
     trigger_register: {
       signature: '(spec: dict) -> dict',

@@ -17,6 +17,7 @@ const NAMESPACES: Readonly<Record<string, string>> = {
 export const UUID: BuiltinGroup = {
   name: 'uuid',
   title: 'UUIDs',
+  errors: [{ text: "uuid_v5: unknown namespace 'N'; use dns, url, oid, x500 or a UUID", when: '`uuid_v5`' }],
   builtins: {
     uuid_v7: { signature: '() -> string', doc: 'A UUID that sorts by time.', call: (c) => c.run.platform.random.uuidV7() },
     uuid_v5: {

@@ -217,6 +217,14 @@ async function accept(context: Context, server: Value, timeout: Value): Promise<
 export const WEBSOCKET: BuiltinGroup = {
   name: 'websocket',
   title: 'WebSockets',
+  errors: [
+    { text: 'websocket_connect: invalid url: U', when: '`websocket_connect`' },
+    { text: 'websocket_connect: no server or mock for U: …', when: 'sockets reach servers and mocks of the same run only' },
+    { text: 'NAME: unknown socket ID', when: 'a socket that was closed' },
+    { text: 'NAME: unknown server URL', when: '`websocket_route`, `websocket_accept`' },
+    { text: 'websocket_send: unknown message type T', when: '`websocket_send`' },
+    { text: 'websocket_server: address A is in use', when: '`websocket_server`' },
+  ],
   builtins: {
     websocket_connect: {
       signature: '(url: any, options: any = nil) -> string',

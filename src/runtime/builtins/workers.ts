@@ -50,6 +50,15 @@ function reading(signature: string, doc: string, run: (lifecycle: Lifecycle, arg
 export const WORKERS: BuiltinGroup = {
   name: 'workers',
   title: 'Workers',
+  errors: [
+    { text: 'HARN-SUS-001: …', when: '`suspend_agent` of a worker that has ended' },
+    { text: 'HARN-SUS-003: …', when: '`resume_agent` of a worker that runs' },
+    { text: 'HARN-SUS-006: …', when: 'somebody else resumes the same suspension' },
+    { text: 'HARN-SUS-010: …', when: '`resume_agent` of a closed worker' },
+    { text: 'send_input: task must be a non-empty string', when: '`send_input`' },
+    { text: 'worker_trigger: worker ID is not retriggerable', when: '`worker_trigger`' },
+    { text: 'resume_agent: continue_transcript must be a bool', when: '`resume_agent`' },
+  ],
   builtins: {
     spawn_agent: waiting(
       '(config: dict) -> dict',

@@ -9,6 +9,7 @@ import { fromPlainData, toPlainData } from '../plain-data.ts';
 export const YAML: BuiltinGroup = {
   name: 'yaml',
   title: 'YAML',
+  errors: [{ text: 'YAML parse error: …', when: '`yaml_parse`' }],
   builtins: {
     yaml_parse: {
       signature: '(text: any) -> any',

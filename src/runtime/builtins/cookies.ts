@@ -119,9 +119,7 @@ function roundTrip(request: Value, setCookie: Value): Dict {
 export const COOKIES: BuiltinGroup = {
   name: 'cookies',
   title: 'Cookies and sessions',
-  errors: [
-    { text: 'cookie_serialize: invalid cookie name `N`', when: 'a name or a value that cannot stand in a header' },
-  ],
+  errors: [{ text: 'cookie_serialize: invalid cookie name `N`', when: 'a name or a value that cannot stand in a header' }],
   builtins: {
     cookie_parse: {
       signature: '(headers: any) -> dict',

@@ -37,7 +37,10 @@ export const synchronisationBuiltins: BuiltinGroup = {
   title: 'Atomics and locks',
   errors: [
     { text: 'Type error: sync_rwlock_acquire: mode must be "read" or "write", got V', when: '`sync_rwlock_acquire`' },
-    { text: 'Type error: NAME: capacity must be a positive int, got V', when: 'a capacity, a limit or a number of permits that is not positive' },
+    {
+      text: 'Type error: NAME: capacity must be a positive int, got V',
+      when: 'a capacity, a limit or a number of permits that is not positive',
+    },
   ],
   builtins: {
     atomic: {

@@ -8,7 +8,7 @@ import { markClosed } from '../store/closed-index.ts';
 import { journalPathOf } from '../store/journal-file.ts';
 import type { LoopState } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { persistError, shownPathOf, writeRecord } from './persist.ts';
+import { persistError, shownPathOf, sweepLeftovers, writeRecord } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
 import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { foldedState } from './run-activation.ts';
@@ -44,13 +44,14 @@ async function closeRunning(lifecycle: Lifecycle, worker: Worker, by: string): P
   if (tenure === undefined) throw new Error(`${worker.id} is not run by this process`);
   tenure.assertOwner();
   const state = foldedState(lifecycle, worker, tenure);
-  const { pending } = worker;
-  worker.pending = undefined;
+  // Written first: a disk that refuses leaves the worker running.
+  commitClose(lifecycle, worker, by, state);
   tenure.isOver = true;
   tenure.abort(new HarnError('cancelled', 'worker cancelled', { data: { category: 'cancelled', kind: 'terminal', reason: 'unknown' } }));
-  commitClose(lifecycle, worker, by, state);
   tenure.finish();
   worker.tenure = undefined;
+  const { pending } = worker;
+  worker.pending = undefined;
   pending?.settle();
   return announceClosed(lifecycle, worker);
 }
@@ -58,6 +59,7 @@ async function closeRunning(lifecycle: Lifecycle, worker: Worker, by: string): P
 async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, by: string): Promise<JsonObject> {
   const claim = claimToClose(lifecycle, subject);
   try {
+    if (subject.worker === undefined) sweepLeftovers(lifecycle, subject.snapshotPath);
     const worker = subject.worker ?? workerOfFiles(lifecycle, subject);
     const armed = lifecycle.waker.disarm(worker);
     try {
@@ -107,9 +109,14 @@ function commitClose(lifecycle: Lifecycle, worker: Worker, by: string, state: Lo
   };
   try {
     writeRecord(lifecycle, worker, changes, state);
-    markClosed(platform.files, dirname(worker.snapshotPath), worker.id);
   } catch (error) {
     throw persistError('close_agent', 'close of', shownPathOf(lifecycle, worker), error);
+  }
+  try {
+    markClosed(platform.files, dirname(worker.snapshotPath), worker.id);
+  } catch (error) {
+    // The snapshot has the mark already; the index only speaks for copies that were made before.
+    lifecycle.warn(`harn: ${persistError('close_agent', 'index of closed workers beside', shownPathOf(lifecycle, worker), error).message}`);
   }
   removeDurably(platform.files, journalPathOf(worker.snapshotPath));
   worker.change(changes);

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { errorText, HarnError } from '../base/harn-error.ts';
-import { ensureDirectory } from '../store/atomic-file.ts';
+import { ensureDirectory, sweepTemporaries } from '../store/atomic-file.ts';
+import { claimPathOf, sweepAbandonedClaims } from '../store/claim-file.ts';
 import { writeSnapshot } from '../store/snapshot-file.ts';
 import { displayPath } from '../store/state-root.ts';
 import type { LoopState } from './activation.ts';
@@ -21,6 +22,12 @@ export function writeRecord(lifecycle: Lifecycle, worker: Worker, changes: Parti
   ensureDirectory(platform.files, dirname(worker.snapshotPath));
   const record = { ...worker.record, ...changes, snapshot_path: shownPathOf(lifecycle, worker) };
   worker.snapshotSha256 = writeSnapshot(platform, worker.snapshotPath, joinSnapshot(record, state));
+}
+
+/** Removes what processes that died left beside a snapshot. Only for whoever holds its claim. */
+export function sweepLeftovers(lifecycle: Lifecycle, snapshotPath: string): void {
+  sweepTemporaries(lifecycle.platform.files, snapshotPath);
+  sweepAbandonedClaims(lifecycle.claims, claimPathOf(snapshotPath));
 }
 
 /** A snapshot that could not be written, as the caller of suspend_agent sees it (4.8). */

@@ -1,14 +1,14 @@
 import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
-import { isErrno, removeDurably, sweepTemporaries } from '../store/atomic-file.ts';
+import { isErrno, removeDurably } from '../store/atomic-file.ts';
 import { acquireClaim, type Claim, claimPathOf } from '../store/claim-file.ts';
 import { type JournalOpen, JournalWriter, journalPathOf } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import type { LoopState, ResumeCause, ResumeFacts } from './activation.ts';
 import { suspendPayload } from './hook-payload.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { persistError, shownPathOf } from './persist.ts';
+import { persistError, shownPathOf, sweepLeftovers } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
 import { checkResumable } from './resume-check.ts';
 import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
@@ -124,7 +124,7 @@ function assertUnchanged(lifecycle: Lifecycle, subject: ResumeSubject): void {
 async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Promise<Worker> {
   const { files, target, snapshotPath } = subject;
   if (files === undefined) throw new Error(`${subject.id} is known neither here nor on disk`);
-  sweepTemporaries(lifecycle.platform.files, snapshotPath);
+  sweepLeftovers(lifecycle, snapshotPath);
   const recovered = files.status === 'interrupted' ? recoverInterrupted(lifecycle, files, target) : undefined;
   const { record, state } = recovered ?? splitSnapshot(files.snapshot);
   assertStoredConditions(record.suspension?.conditions ?? null, subject);

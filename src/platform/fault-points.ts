@@ -12,7 +12,7 @@ export interface Fault {
    */
   readonly how: 'fail' | 'killBefore' | 'killAfter' | 'tear';
   /** For `fail`; ENOSPC by default. */
-  readonly code?: 'ENOSPC' | 'EACCES' | 'EROFS' | 'EIO' | 'EDQUOT' | undefined;
+  readonly code?: 'ENOSPC' | 'EACCES' | 'EROFS' | 'EIO' | 'EDQUOT' | 'EBUSY' | undefined;
 }
 
 /** Thrown in place of a death of the process. Code under test must not recover from it: every later call throws it again. */
@@ -35,6 +35,11 @@ export class FaultyFiles implements Files {
   constructor(inner: Files, fault?: Fault) {
     this.#inner = inner;
     this.fault = fault;
+  }
+
+  /** Whether the death that the fault stands for has happened. */
+  get isDead(): boolean {
+    return this.#isDead;
   }
 
   write(path: string, data: string | Uint8Array, mode?: number): void {

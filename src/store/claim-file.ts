@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseInstant, renderInstant } from '../base/instant.ts';
 import type { Clock, FileHandle, Files, Platform } from '../platform/platform.ts';
@@ -135,6 +136,20 @@ export function readClaim(files: Files, path: string): ClaimRecord | undefined {
 export function readLiveClaim(world: Omit<ClaimWorld, 'random'>, path: string): ClaimRecord | undefined {
   const claim = readClaim(world.files, path);
   return claim !== undefined && isAbandoned(world, path, claim) ? undefined : claim;
+}
+
+/**
+ * Removes what contenders that died left beside a claim: drafts that were never linked, claims that were moved away.
+ * One of a contender that is alive stays, and so does one that nobody can read until a lease has passed.
+ */
+export function sweepAbandonedClaims(world: ClaimWorld, path: string): void {
+  const directory = dirname(path);
+  const prefix = `${basename(path)}.`;
+  for (const name of world.files.list(directory)) {
+    if (!name.startsWith(prefix)) continue;
+    const leftover = join(directory, name);
+    if (isAbandoned(world, leftover, readClaim(world.files, leftover))) unlinkIfPresent(world.files, leftover);
+  }
 }
 
 function createClaim(world: ClaimWorld, path: string, token: string, facts: ClaimFacts): FileHandle | undefined {

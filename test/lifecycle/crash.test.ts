@@ -2,10 +2,11 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
+import { FaultyFiles, KilledHere } from '../../src/platform/fault-points.ts';
 import { claimPathOf } from '../../src/store/claim-file.ts';
 import { journalPathOf } from '../../src/store/journal-file.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
-import { FaultyFiles, Killed, testPlatform } from '../store/test-platform.ts';
+import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
 import { outcome, resume, runRoot, suspend, type TestWorld, workerOf } from './world.ts';
@@ -40,10 +41,10 @@ async function runUntilKilled(
   try {
     await runRoot(world, 'task', three);
   } catch (error) {
-    wasKilled = error instanceof Killed;
+    wasKilled = error instanceof KilledHere;
   }
   const told = world.events.some((event) => event.event === 'WorkerSuspended');
-  return { world, wasKilled: wasKilled || files.log.length > at, told };
+  return { world, wasKilled: wasKilled || files.calls.length > at, told };
 }
 
 describe('D3 T14 a process killed at any write', () => {
@@ -240,7 +241,7 @@ describe('4.8 a disk that refuses the journal', () => {
     const files = new FaultyFiles(testPlatform().files);
     const world = createWorld({ platform: { files } });
     const broken = (): void => {
-      files.fault = { at: files.log.length, how: 'fail' };
+      files.fault = { at: files.calls.length, how: 'fail' };
     };
     const end = await runRoot(world, 'task', turns({ during: broken }, {}, { park: { reason: 'wait' } }));
     expect(end.kind).toBe('parked');

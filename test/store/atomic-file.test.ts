@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FaultyFiles, KilledHere } from '../../src/platform/fault-points.ts';
 import { writeAtomic } from '../../src/store/atomic-file.ts';
 import { scratchDirectory } from './scratch.ts';
-import { FaultyFiles, Killed, testPlatform } from './test-platform.ts';
+import { testPlatform } from './test-platform.ts';
 
 describe('an atomic write', () => {
   it('leaves a private file with the new content and nothing else', () => {
@@ -25,7 +26,7 @@ describe('an atomic write', () => {
         try {
           writeAtomic(testPlatform({ files }), path, 'new');
         } catch (error) {
-          expect(error).toBeInstanceOf(Killed);
+          expect(error).toBeInstanceOf(KilledHere);
         }
         expect(['old', 'new']).toContain(readFileSync(path, 'utf8'));
       }
@@ -49,6 +50,6 @@ describe('an atomic write', () => {
     const files = new FaultyFiles(testPlatform().files, { at: 3, how: 'fail', code: 'EBUSY' });
     writeAtomic(testPlatform({ files }), path, 'new');
     expect(readFileSync(path, 'utf8')).toBe('new');
-    expect(files.log.filter((call) => call === 'rename')).toHaveLength(2);
+    expect(files.calls.filter((call) => call.startsWith('rename '))).toHaveLength(2);
   });
 });

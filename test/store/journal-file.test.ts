@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
+import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import {
   type JournalOpen,
   JournalWriter,
@@ -11,7 +12,7 @@ import {
   snapshotPathOf,
 } from '../../src/store/journal-file.ts';
 import { scratchDirectory } from './scratch.ts';
-import { FaultyFiles, testPlatform } from './test-platform.ts';
+import { testPlatform } from './test-platform.ts';
 
 const { files } = testPlatform();
 
@@ -51,10 +52,11 @@ describe('a journal', () => {
 
   it('flushes each record before it returns', () => {
     const faulty = new FaultyFiles(files);
-    const journal = JournalWriter.create(faulty, join(scratchDirectory(), 'j.jsonl'), open);
-    faulty.log.length = 0;
+    const path = join(scratchDirectory(), 'j.jsonl');
+    const journal = JournalWriter.create(faulty, path, open);
+    faulty.calls.length = 0;
     journal.append({ t: 'turn' });
-    expect(faulty.log).toEqual(['write', 'sync']);
+    expect(faulty.calls).toEqual([`handle.write ${path}`, `handle.sync ${path}`]);
   });
 
   it('drops a torn last line and nothing else', () => {

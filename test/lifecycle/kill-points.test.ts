@@ -1,0 +1,252 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { integrityFaults } from '../../src/agent/transcript.ts';
+import { HarnError } from '../../src/base/harn-error.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { FakeFiles } from '../../src/platform/fake-files.ts';
+import { type Fault, FaultyFiles } from '../../src/platform/fault-points.ts';
+import { LEASE_MS } from '../../src/store/claim-file.ts';
+import { readSnapshot } from '../../src/store/snapshot-file.ts';
+import { testPlatform } from '../store/test-platform.ts';
+import { createLoopWorld, effectsOf, type LoopWorld, type Machine, type Plan } from './loop-world.ts';
+import { messagesOf } from './scripted-runner.ts';
+import { close, resume, workerOf } from './world.ts';
+
+/**
+ * The product's own loop, killed before, in and after every call that changes a file, on every path that writes:
+ * turns, park, resume, end, close, and recovery itself. Whatever the instant, the next process must be able to go on.
+ */
+const PLAN: Plan = [['a', 'b'], { park: 'need an answer' }, ['c', 'd'], ['e'], []];
+const EFFECTS = ['a', 'b', 'c', 'd', 'e'];
+const INPUT = 'go on';
+const WAYS = ['killBefore', 'tear', 'killAfter'] as const;
+
+const UNKNOWN = /its outcome is unknown/;
+const NOT_RUN = /it did not run/;
+
+function newMachine(): Machine {
+  // Everything looks as if it had been written a while ago: of a claim that was torn, only its age tells that it is nobody's.
+  return { files: new FakeFiles({ now: () => Date.now() - 2 * LEASE_MS }), directory: '/project', alive: new Set() };
+}
+
+interface Death {
+  readonly world: LoopWorld;
+  readonly files: FaultyFiles;
+  /** How many calls there were: a fault beyond them never came. */
+  readonly wasHit: boolean;
+}
+
+/** Lets one process do something until it is over or dead. */
+async function processThatDies(machine: Machine, pid: number, fault: Fault, work: (world: LoopWorld) => Promise<unknown>): Promise<Death> {
+  const files = new FaultyFiles(machine.files, fault);
+  const world = createLoopWorld(machine, PLAN, pid, files);
+  let isOver = false;
+  void work(world).then(
+    () => (isOver = true),
+    () => (isOver = true),
+  );
+  while (!isOver && !files.isDead) await tick();
+  machine.alive.delete(pid);
+  return { world, files, wasHit: files.isDead };
+}
+
+/** A millisecond on: requests of the same one count as overlapping, and the dead were here just now. */
+const later = (world: LoopWorld): number => world.lifecycle.realClock.now() + 1;
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function settle(world: LoopWorld, id: string): Promise<void> {
+  await workerOf(world, id).settled();
+}
+
+const workersOf = ({ directory }: Machine): string => join(directory, '.harn', 'workers');
+
+function idOnDisk(machine: Machine): string | undefined {
+  const path = workersOf(machine);
+  if (!machine.files.exists(path)) return undefined;
+  const [id] = machine.files.list(path).flatMap((name) => /^(worker_[^.]+)\.(?:json|journal\.jsonl)$/.exec(name)?.[1] ?? []);
+  return id;
+}
+
+function snapshotOnDisk(machine: Machine, id: string): JsonObject | undefined {
+  const path = join(workersOf(machine), `${id}.json`);
+  if (!machine.files.exists(path)) return undefined;
+  return readSnapshot(testPlatform({ files: machine.files }), path).snapshot as JsonObject;
+}
+
+/** The same machine with the worker parked: run once, then copied. */
+async function parkedMachine(): Promise<Machine & { readonly id: string }> {
+  const machine = newMachine();
+  const world = createLoopWorld(machine, PLAN, 1);
+  const end = await world.runRoot();
+  if (end.kind !== 'parked') throw new Error('did not park');
+  machine.alive.delete(1);
+  return { ...machine, id: idOnDisk(machine) ?? '' };
+}
+
+interface Finished {
+  readonly messages: readonly JsonObject[];
+  /** False when the dead process had written the end already: nobody claimed the worker again, and its leftovers stay. */
+  readonly wasClaimed: boolean;
+  /** The messages of the first model request after the death; undefined when the model was not asked again. */
+  readonly firstRequest: readonly string[] | undefined;
+}
+
+/** Goes on until the worker is done, as a careful operator would; every process but the last may have died. */
+async function finish(machine: Machine, pid: number): Promise<Finished | undefined> {
+  const id = idOnDisk(machine);
+  if (id === undefined) return undefined;
+  const world = createLoopWorld(machine, PLAN, pid);
+  let wasClaimed = false;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      await resume(world, id, { input: INPUT, mayReadResult: false, startedAt: later(world) });
+    } catch (error) {
+      if (error instanceof HarnError && error.code === 'HARN-SUS-003' && error.data.status === 'completed') break;
+      // The first record of a worker that never parked was torn: no worker yet.
+      if (error instanceof HarnError && error.code === 'HARN-SUS-004' && (error.data.detail as JsonObject).reason === 'missing')
+        return undefined;
+      throw error;
+    }
+    wasClaimed = true;
+    await settle(world, id);
+  }
+  machine.alive.delete(pid);
+  const snapshot = snapshotOnDisk(machine, id);
+  expect(snapshot).toMatchObject({ status: 'completed', lifecycle_state: 'done', suspension: null });
+  return { messages: messagesOf(snapshot as never), wasClaimed, firstRequest: world.requests[0] };
+}
+
+/** What must hold however often and wherever processes died. */
+function expectNothingLost(machine: Machine, finished: Finished | undefined, before: readonly string[]): void {
+  const { messages, wasClaimed } = finished ?? { messages: [] as JsonObject[], wasClaimed: false };
+  const effects = effectsOf(machine.files, machine.directory);
+  expect(effects.filter((name) => !name.endsWith('#1'))).toEqual([]);
+  expect(integrityFaults(messages as never)).toEqual([]);
+  const results = messages.filter((message) => message.role === 'tool').map((message) => String(message.content));
+  for (const name of EFFECTS) {
+    const happened = effects.includes(`${name}#1`);
+    const isSettled = results.includes(`did ${name}`);
+    if (isSettled) expect(happened).toBe(true);
+  }
+  const settled = results.filter((text) => text.startsWith('did ')).length;
+  const unknown = results.filter((text) => UNKNOWN.test(text)).length;
+  const skipped = results.filter((text) => NOT_RUN.test(text)).length;
+  expect(settled + unknown + skipped).toBe(EFFECTS.length);
+  expect(effects.length).toBeLessThanOrEqual(settled + unknown);
+  // Nothing that was settled before a death is different after it.
+  expect(messages.slice(0, before.length).map((message) => JSON.stringify(message))).toEqual(before);
+  if (!wasClaimed) return;
+  expect(machine.files.list(workersOf(machine)).filter((name) => name !== 'closed.index')).toEqual([`${idOnDisk(machine)}.json`]);
+}
+
+/** Whatever the dead process had last sent to the model stands at the head of the next request, byte for byte. */
+function expectSameHead(dead: LoopWorld, finished: Finished | undefined): void {
+  const sent = dead.requests.at(-1);
+  if (sent === undefined || finished?.firstRequest === undefined) return;
+  const settled = sent.filter((message) => !message.includes('<system-reminder>'));
+  expect(finished.firstRequest.slice(0, settled.length)).toEqual(settled);
+}
+
+/** Tries every call in every way; @returns how many deaths there were. */
+async function atEveryCall(action: (fault: Fault) => Promise<Death>): Promise<number> {
+  let deaths = 0;
+  for (const how of WAYS) {
+    for (let at = 0; ; at++) {
+      const { wasHit } = await action({ at, how });
+      if (!wasHit) break;
+      deaths++;
+    }
+  }
+  return deaths;
+}
+
+describe('D3 T14 a process that dies at any change of a file', () => {
+  test('in a fresh run, with its turns and its park, loses at most the turn in flight', async () => {
+    const deaths = await atEveryCall(async (fault) => {
+      const machine = newMachine();
+      const death = await processThatDies(machine, 1, fault, (world) => world.runRoot());
+      const id = idOnDisk(machine);
+      const isTold = death.world.events.some((event) => event.event === 'WorkerSuspended');
+      if (isTold) expect(snapshotOnDisk(machine, id ?? '')).toMatchObject({ status: 'suspended' });
+      const done = await finish(machine, 2);
+      if (done === undefined) expect([isTold, effectsOf(machine.files, machine.directory)]).toEqual([false, []]);
+      else expectNothingLost(machine, done, []);
+      expectSameHead(death.world, done);
+      return death;
+    });
+    expect(deaths).toBeGreaterThan(60);
+  }, 60_000);
+
+  test('in a resume, the turns after it and the end, is followed by another that finishes', async () => {
+    const deaths = await atEveryCall(async (fault) => {
+      const machine = await parkedMachine();
+      const parked = messagesOf(snapshotOnDisk(machine, machine.id) as never).map((message) => JSON.stringify(message));
+      const death = await processThatDies(machine, 2, fault, async (world) => {
+        await resume(world, machine.id, { input: INPUT });
+        await settle(world, machine.id);
+      });
+      const done = await finish(machine, 3);
+      expectNothingLost(machine, done, parked);
+      expectSameHead(death.world, done);
+      const inputs = done?.messages.filter((message) => message.role === 'user' && message.content === INPUT);
+      // The operator who resumed after the crash gave the input once more, unless the first had already ended.
+      expect([1, 2]).toContain(inputs?.length);
+      return death;
+    });
+    expect(deaths).toBeGreaterThan(60);
+  }, 60_000);
+
+  for (const standing of ['parked', 'running'] as const) {
+    test(`in the close of a ${standing} worker leaves it resumable or closed, never between`, async () => {
+      const outcomes = new Set<string>();
+      await atEveryCall(async (fault) => {
+        const machine = await parkedMachine();
+        let answer: JsonObject | undefined;
+        const death = await processThatDies(machine, 2, fault, async (world) => {
+          if (standing === 'running') await resume(world, machine.id);
+          answer = await close(world, machine.id);
+        });
+        const next = createLoopWorld(machine, PLAN, 3);
+        const outcome = await resume(next, machine.id, { mayReadResult: false, startedAt: later(next) }).then(
+          () => 'resumable',
+          (error: HarnError) => error.code,
+        );
+        outcomes.add(outcome);
+        expect(['resumable', 'HARN-SUS-010']).toContain(outcome);
+        if (answer !== undefined) expect([answer.status, outcome]).toEqual(['cancelled', 'HARN-SUS-010']);
+        if (outcome === 'resumable') {
+          await settle(next, machine.id);
+          machine.alive.delete(3);
+          expectNothingLost(
+            machine,
+            { messages: messagesOf(snapshotOnDisk(machine, machine.id) as never), wasClaimed: true, firstRequest: undefined },
+            [],
+          );
+        }
+        return death;
+      });
+      expect([...outcomes].sort()).toEqual(['HARN-SUS-010', 'resumable']);
+    });
+  }
+
+  test('again and again, also while it recovers, still ends in one finished run', async () => {
+    const fault = fc.record({ at: fc.nat({ max: 45 }), how: fc.constantFrom(...WAYS) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fault, { minLength: 2, maxLength: 6 }), async (faults) => {
+        const machine = await parkedMachine();
+        const parked = messagesOf(snapshotOnDisk(machine, machine.id) as never).map((message) => JSON.stringify(message));
+        for (const [index, each] of faults.entries()) {
+          await processThatDies(machine, 10 + index, each, async (world) => {
+            await resume(world, machine.id, { mayReadResult: false, startedAt: later(world) });
+            await settle(world, machine.id);
+          });
+        }
+        const done = await finish(machine, 99);
+        expectNothingLost(machine, done, parked);
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+});

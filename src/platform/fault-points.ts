@@ -30,11 +30,14 @@ export class FaultyFiles implements Files {
   /** May be set in the middle of a test; undefined breaks nothing. */
   fault: Fault | undefined;
   readonly #inner: Files;
+  readonly #die: () => void;
   #isDead = false;
 
-  constructor(inner: Files, fault?: Fault) {
+  /** @param die called at the death, before `KilledHere` is thrown: may end the process in earnest */
+  constructor(inner: Files, fault?: Fault, die: () => void = () => undefined) {
     this.#inner = inner;
     this.fault = fault;
+    this.#die = die;
   }
 
   /** Whether the death that the fault stands for has happened. */
@@ -147,8 +150,13 @@ export class FaultyFiles implements Files {
       throw diskError(this.fault?.code ?? 'ENOSPC', name ?? call, path);
     }
     this.#isDead = true;
-    if (how === 'killAfter') action();
-    if (how === 'tear') torn();
+    try {
+      if (how === 'killAfter') action();
+      if (how === 'tear') torn();
+    } catch {
+      // A call that fails is the last one all the same.
+    }
+    this.#die();
     throw new KilledHere(call);
   }
 }

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { integrityFaults } from '../../src/agent/transcript.ts';
 import { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
 import { type Fault, FaultyFiles } from '../../src/platform/fault-points.ts';
+import type { Files, Processes } from '../../src/platform/platform.ts';
 import { LEASE_MS } from '../../src/store/claim-file.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
-import { createLoopWorld, effectsOf, type LoopWorld, type Machine, type Plan } from './loop-world.ts';
+import { expectEffectsOnce } from './effects-once.ts';
+import { createLoopWorld, effectsOf, type LoopWorld, type Plan, workerIdIn } from './loop-world.ts';
 import { messagesOf } from './scripted-runner.ts';
 import { close, resume, workerOf } from './world.ts';
 
@@ -22,12 +23,22 @@ const EFFECTS = ['a', 'b', 'c', 'd', 'e'];
 const INPUT = 'go on';
 const WAYS = ['killBefore', 'tear', 'killAfter'] as const;
 
-const UNKNOWN = /its outcome is unknown/;
-const NOT_RUN = /it did not run/;
+interface Machine {
+  readonly files: Files;
+  readonly directory: string;
+  /** Processes that are alive, by pid. */
+  readonly alive: Set<number>;
+}
 
 function newMachine(): Machine {
   // Everything looks as if it had been written a while ago: of a claim that was torn, only its age tells that it is nobody's.
   return { files: new FakeFiles({ now: () => Date.now() - 2 * LEASE_MS }), directory: '/project', alive: new Set() };
+}
+
+function startProcess(machine: Machine, pid: number, files = machine.files): LoopWorld {
+  machine.alive.add(pid);
+  const processes = { pid, bootId: () => 'boot', isAlive: (other: number) => machine.alive.has(other) };
+  return createLoopWorld(machine.directory, PLAN, { files, processes: processes as Processes });
 }
 
 interface Death {
@@ -40,7 +51,7 @@ interface Death {
 /** Lets one process do something until it is over or dead. */
 async function processThatDies(machine: Machine, pid: number, fault: Fault, work: (world: LoopWorld) => Promise<unknown>): Promise<Death> {
   const files = new FaultyFiles(machine.files, fault);
-  const world = createLoopWorld(machine, PLAN, pid, files);
+  const world = startProcess(machine, pid, files);
   let isOver = false;
   void work(world).then(
     () => (isOver = true),
@@ -61,13 +72,7 @@ async function settle(world: LoopWorld, id: string): Promise<void> {
 }
 
 const workersOf = ({ directory }: Machine): string => join(directory, '.harn', 'workers');
-
-function idOnDisk(machine: Machine): string | undefined {
-  const path = workersOf(machine);
-  if (!machine.files.exists(path)) return undefined;
-  const [id] = machine.files.list(path).flatMap((name) => /^(worker_[^.]+)\.(?:json|journal\.jsonl)$/.exec(name)?.[1] ?? []);
-  return id;
-}
+const idOnDisk = ({ files, directory }: Machine): string | undefined => workerIdIn(files, directory);
 
 function snapshotOnDisk(machine: Machine, id: string): JsonObject | undefined {
   const path = join(workersOf(machine), `${id}.json`);
@@ -78,7 +83,7 @@ function snapshotOnDisk(machine: Machine, id: string): JsonObject | undefined {
 /** The same machine with the worker parked: run once, then copied. */
 async function parkedMachine(): Promise<Machine & { readonly id: string }> {
   const machine = newMachine();
-  const world = createLoopWorld(machine, PLAN, 1);
+  const world = startProcess(machine, 1);
   const end = await world.runRoot();
   if (end.kind !== 'parked') throw new Error('did not park');
   machine.alive.delete(1);
@@ -97,7 +102,7 @@ interface Finished {
 async function finish(machine: Machine, pid: number): Promise<Finished | undefined> {
   const id = idOnDisk(machine);
   if (id === undefined) return undefined;
-  const world = createLoopWorld(machine, PLAN, pid);
+  const world = startProcess(machine, pid);
   let wasClaimed = false;
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
@@ -121,20 +126,7 @@ async function finish(machine: Machine, pid: number): Promise<Finished | undefin
 /** What must hold however often and wherever processes died. */
 function expectNothingLost(machine: Machine, finished: Finished | undefined, before: readonly string[]): void {
   const { messages, wasClaimed } = finished ?? { messages: [] as JsonObject[], wasClaimed: false };
-  const effects = effectsOf(machine.files, machine.directory);
-  expect(effects.filter((name) => !name.endsWith('#1'))).toEqual([]);
-  expect(integrityFaults(messages as never)).toEqual([]);
-  const results = messages.filter((message) => message.role === 'tool').map((message) => String(message.content));
-  for (const name of EFFECTS) {
-    const happened = effects.includes(`${name}#1`);
-    const isSettled = results.includes(`did ${name}`);
-    if (isSettled) expect(happened).toBe(true);
-  }
-  const settled = results.filter((text) => text.startsWith('did ')).length;
-  const unknown = results.filter((text) => UNKNOWN.test(text)).length;
-  const skipped = results.filter((text) => NOT_RUN.test(text)).length;
-  expect(settled + unknown + skipped).toBe(EFFECTS.length);
-  expect(effects.length).toBeLessThanOrEqual(settled + unknown);
+  expectEffectsOnce(machine.files, machine.directory, messages, EFFECTS);
   // Nothing that was settled before a death is different after it.
   expect(messages.slice(0, before.length).map((message) => JSON.stringify(message))).toEqual(before);
   if (!wasClaimed) return;
@@ -208,7 +200,7 @@ describe('D3 T14 a process that dies at any change of a file', () => {
           if (standing === 'running') await resume(world, machine.id);
           answer = await close(world, machine.id);
         });
-        const next = createLoopWorld(machine, PLAN, 3);
+        const next = startProcess(machine, 3);
         const outcome = await resume(next, machine.id, { mayReadResult: false, startedAt: later(next) }).then(
           () => 'resumable',
           (error: HarnError) => error.code,

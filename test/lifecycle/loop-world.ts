@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopEnd } from '../../src/lifecycle/activation.ts';
 import { runRootLoop } from '../../src/lifecycle/start.ts';
 import { FaultyFiles } from '../../src/platform/fault-points.ts';
-import type { Files, Processes } from '../../src/platform/platform.ts';
+import type { Files, Platform } from '../../src/platform/platform.ts';
 import { createWorldAt, start, type TestWorld } from './world.ts';
 
 /**
@@ -26,21 +26,12 @@ export interface LoopWorld extends TestWorld {
 /** What the model does in each turn: effects by name, or a park. A turn without either ends the loop. */
 export type Plan = readonly (readonly string[] | { readonly park: string })[];
 
-export interface Machine {
-  readonly files: Files;
-  readonly directory: string;
-  /** Processes that are alive, by pid. */
-  readonly alive: Set<number>;
-}
-
 const EFFECTS = 'effects';
 
-export function createLoopWorld(machine: Machine, plan: Plan, pid: number, files: Files = machine.files): LoopWorld {
+export function createLoopWorld(directory: string, plan: Plan, { files, processes }: Pick<Platform, 'files' | 'processes'>): LoopWorld {
   const requests: string[][] = [];
-  const processes = { pid, startedAt: 0, bootId: () => 'boot', isAlive: (other: number) => machine.alive.has(other) };
-  machine.alive.add(pid);
-  const world = createWorldAt(machine.directory, {
-    platform: { files, processes: processes as unknown as Processes },
+  const world = createWorldAt(directory, {
+    platform: { files, processes },
     runner: createLoopRunner({
       clock: { now: () => 0, monotonicMs: () => 0, sleep: async () => undefined, timer: () => () => undefined },
       random: { id: (prefix) => prefix, uuidV4: () => 'v4', uuidV7: () => 'v7', float: () => 0, bytes: (count) => new Uint8Array(count) },
@@ -48,7 +39,7 @@ export function createLoopWorld(machine: Machine, plan: Plan, pid: number, files
       env: () => undefined,
       files,
     }),
-    live: { ...NOTHING_LIVE, tools: [effectTool(files, machine.directory)] } as never, // the rebinder gives it to the loop as it is
+    live: { ...NOTHING_LIVE, tools: [effectTool(files, directory, processes.pid)] } as never, // the rebinder gives it to the loop as it is
   });
   return {
     ...world,
@@ -61,13 +52,22 @@ function specOf(plan: Plan): JsonObject {
   return { session_id: 'session-1', options: { provider: 'mock', tool_format: 'native', max_iterations: plan.length + 2 } };
 }
 
-/** The effects that happened, in order. */
+/** The names of the effects that happened, one for each time, in order. */
 export function effectsOf(files: Files, directory: string): string[] {
   const path = join(directory, EFFECTS);
-  return files.exists(path) ? files.list(path).sort() : [];
+  const entries = files.exists(path) ? files.list(path) : [];
+  return entries.map((entry) => entry.slice(0, entry.indexOf('#'))).sort();
 }
 
-function effectTool(files: Files, directory: string): Tool {
+/** The one worker that has files in a directory. */
+export function workerIdIn(files: Files, directory: string): string | undefined {
+  const path = join(directory, '.harn', 'workers');
+  if (!files.exists(path)) return undefined;
+  return files.list(path).flatMap((name) => /^(worker_[^.]+)\.(?:json|journal\.jsonl)$/.exec(name)?.[1] ?? [])[0];
+}
+
+function effectTool(files: Files, directory: string, pid: number): Tool {
+  let count = 0;
   return {
     name: 'effect',
     description: 'Has an effect',
@@ -77,9 +77,7 @@ function effectTool(files: Files, directory: string): Tool {
     timeoutMs: undefined,
     executor: 'harn',
     handler: async ({ name }) => {
-      const path = join(directory, EFFECTS);
-      const times = effectsOf(files, directory).filter((entry) => entry.startsWith(`${String(name)}#`)).length;
-      files.mkdir(join(path, `${String(name)}#${times + 1}`));
+      files.mkdir(join(directory, EFFECTS, `${String(name)}#${pid}.${++count}`));
       return { kind: 'value', value: `did ${String(name)}` };
     },
   };

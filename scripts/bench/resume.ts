@@ -5,7 +5,10 @@ import { HARN_BIN, type Workspace } from './workspace.ts';
 
 const ROUNDS = 11;
 
-/** One tool that answers with a text, so that each turn adds about 2 KiB to the transcript. */
+/**
+ * One tool that answers with a text. A turn adds little enough that also the longest transcript fits the model's context:
+ * one that does not is compacted by its loop, and would not be that long.
+ */
 const SCRIPT = `tool note(text: string) -> string {
   description "Keeps a note."
   return "kept " + text
@@ -69,7 +72,7 @@ export function measureResume(workspace: Workspace): Row[] {
 /** @returns the snapshot of a loop that parked itself after `turns` turns */
 export function parkAfter(workspace: Workspace, turns: number): string {
   const script = workspace.write(`turns-${turns}.harn`, SCRIPT);
-  const text = 'x'.repeat(900);
+  const text = 'x'.repeat(150);
   const entries = Array.from({ length: turns }, (_, turn) => ({ tool_calls: [{ name: 'note', arguments: { text: `${turn} ${text}` } }] }));
   const parks = { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'bench' } }] };
   const mock = workspace.write(`turns-${turns}.jsonl`, [...entries, parks].map((entry) => `${JSON.stringify(entry)}\n`).join(''));

@@ -113,25 +113,22 @@ function isForeignReasoning(block: Block, target: ModelIdentity): boolean {
 }
 
 function fixText(message: Message, index: number, repairs: Repair[]): Message {
-  const fixed = wellFormed(message);
-  if (fixed === message || !isJsonObject(fixed)) return message;
+  if (isWellFormed(message)) return message;
   repairs.push({ repair: 'text_fixed', index });
-  return { ...message, ...fixed };
+  return { ...message, ...(wellFormed(message) as JsonObject) };
 }
 
-/** The same value when nothing was wrong with it. */
+function isWellFormed(value: Json | undefined): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Array.isArray(value) ? value.every(isWellFormed) : Object.values(value).every(isWellFormed);
+}
+
 function wellFormed(value: Json): Json {
-  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
-  if (Array.isArray(value)) {
-    const items = value.map(wellFormed);
-    return items.some((item, index) => item !== value[index]) ? items : value;
-  }
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
   if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([key, item]): [string, Json | undefined] => [
-    key,
-    item === undefined ? item : wellFormed(item),
-  ]);
-  return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, item === undefined ? item : wellFormed(item)]));
 }
 
 // Row 1: every call has exactly one result, directly after it.
@@ -222,6 +219,8 @@ function inCallOrder(messages: readonly Message[]): Message[] {
 
 function cutResult(message: Message, index: number, repairs: Repair[]): Message {
   if (message.role !== 'tool' || typeof message.content !== 'string') return message;
+  // No code unit takes more than three bytes.
+  if (message.content.length * 3 <= RESULT_LIMIT_BYTES) return message;
   const bytesBefore = Buffer.byteLength(message.content);
   if (bytesBefore <= RESULT_LIMIT_BYTES) return message;
   const content = cutToBytes(message.content, RESULT_LIMIT_BYTES - CUT_MARK.length) + CUT_MARK;

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { type Block, type Message, messageCalls, messageText, type Role } from './message.ts';
@@ -37,13 +36,6 @@ export type TranscriptEvent = {
 /** An event before it has its id. */
 export type NewEvent = Omit<TranscriptEvent, 'id'>;
 
-const transcriptSchema = z.looseObject({
-  _type: z.literal('transcript'),
-  id: z.string(),
-  messages: z.array(z.looseObject({ role: z.string() })),
-  events: z.array(z.looseObject({ kind: z.string() })),
-});
-
 export function createTranscript(id: string, metadata: JsonObject = {}): Transcript {
   return { _type: 'transcript', version: 2, id, state: 'active', summary: null, metadata, messages: [], events: [], assets: [] };
 }
@@ -52,8 +44,14 @@ export function transcriptFromMessages(id: string, messages: readonly Message[])
   return messages.reduce((transcript, message) => appendMessage(transcript, message), createTranscript(id));
 }
 
+/** By hand, because it looks at every message of every loop that goes on, and a schema is a hundred times slower. */
 export function isTranscript(value: unknown): value is Transcript {
-  return transcriptSchema.safeParse(value).success;
+  if (!isJsonObject(value) || value._type !== 'transcript' || typeof value.id !== 'string') return false;
+  return areObjectsWith(value.messages, 'role') && areObjectsWith(value.events, 'kind');
+}
+
+function areObjectsWith(list: Json | undefined, key: string): boolean {
+  return Array.isArray(list) && list.every((item) => isJsonObject(item) && typeof item[key] === 'string');
 }
 
 /**
@@ -158,15 +156,21 @@ export function integrityFaults(messages: readonly Message[]): IntegrityFault[] 
 
 /** Total text of the messages, roughly four characters a token: enough to decide when to compact. */
 export function estimateTokens(messages: readonly Message[]): number {
-  let characters = 0;
-  for (const message of messages) {
-    characters += messageText(message).length;
-    for (const call of messageCalls(message)) characters += call.name.length + jsonSize(call.arguments);
-  }
-  return Math.ceil(characters / 4);
+  return Math.ceil(messages.reduce((sum, message) => sum + messageSize(message), 0) / 4);
 }
 
-/** About the length of the JSON text, without making it: this runs before every turn. */
+/** Messages never change, and a long loop counts the same ones before every turn. */
+const messageSizes = new WeakMap<Message, number>();
+
+function messageSize(message: Message): number {
+  const known = messageSizes.get(message);
+  if (known !== undefined) return known;
+  const size = messageCalls(message).reduce((sum, call) => sum + call.name.length + jsonSize(call.arguments), messageText(message).length);
+  messageSizes.set(message, size);
+  return size;
+}
+
+/** About the length of the JSON text, without making it. */
 function jsonSize(value: Json | undefined): number {
   if (typeof value === 'string') return value.length + 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + jsonSize(item) + 1, 2);

@@ -66,16 +66,15 @@ export function writeSnapshot(disk: Disk, path: string, snapshot: WorkerSnapshot
 export function readSnapshot(platform: Pick<Platform, 'files' | 'env'>, path: string, target = path): LoadedSnapshot {
   const facts = { target, path };
   assertSize(platform, path, facts);
-  const text = readFile(platform.files, path, facts);
-  return decodeSnapshot(text, facts);
+  return decodeSnapshot(readFile(platform.files, path, facts), facts);
 }
 
-/** Decodes the text of a snapshot file; see `readSnapshot`. */
-export function decodeSnapshot(text: string, facts: SnapshotErrorFacts): LoadedSnapshot {
-  const document = parseDocument(text, facts);
+/** Decodes the content of a snapshot file; see `readSnapshot`. */
+export function decodeSnapshot(bytes: Uint8Array, facts: SnapshotErrorFacts): LoadedSnapshot {
+  const document = parseDocument(bytes, facts);
   const formatVersion = readVersion(document, facts);
   assertDepth(document, facts);
-  const sha256 = checkIntegrity(text, document, formatVersion, facts);
+  const sha256 = checkIntegrity(bytes, document, formatVersion, facts);
   return { snapshot: decodeDocument(migrate(document, formatVersion), facts), sha256, formatVersion };
 }
 
@@ -144,18 +143,18 @@ function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, fac
   throw snapshotError('size', cause, { ...facts, detail: { size_bytes: stat.sizeBytes, limit_bytes: limit } });
 }
 
-function readFile(files: Files, path: string, facts: SnapshotErrorFacts): string {
+function readFile(files: Files, path: string, facts: SnapshotErrorFacts): Uint8Array {
   try {
-    return files.readText(path);
+    return files.readBytes(path);
   } catch (error) {
     throw snapshotError('malformed', `cannot be read: ${errorText(error)}`, { ...facts, causedBy: error });
   }
 }
 
-function parseDocument(text: string, facts: SnapshotErrorFacts): JsonObject {
+function parseDocument(bytes: Uint8Array, facts: SnapshotErrorFacts): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(stripBom(text));
+    value = JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
     // The engine's message quotes the file, which may hold anything.
     throw malformed('not valid JSON', { ...facts, causedBy: error });
@@ -180,20 +179,24 @@ function migrate(document: JsonObject, from: number): JsonObject {
   return SNAPSHOT_MIGRATIONS.slice(from).reduce((current, step) => step(current), document);
 }
 
-function checkIntegrity(text: string, document: JsonObject, formatVersion: number, facts: SnapshotErrorFacts): string {
+function checkIntegrity(bytes: Uint8Array, document: JsonObject, formatVersion: number, facts: SnapshotErrorFacts): string {
   const recorded = isJsonObject(document.integrity) ? document.integrity.sha256 : undefined;
   if (recorded === undefined && formatVersion === 0) return sha256Of(renderWithoutIntegrity(document));
   if (
     typeof recorded === 'string' &&
-    (sha256Of(cutIntegrity(text, recorded)) === recorded || sha256Of(renderWithoutIntegrity(document)) === recorded)
+    (sha256Of(...withoutIntegrity(bytes, recorded)) === recorded || sha256Of(renderWithoutIntegrity(document)) === recorded)
   ) {
     return recorded;
   }
   throw snapshotError('integrity', recorded === undefined ? 'the checksum is missing' : 'the checksum does not match the content', facts);
 }
 
-function cutIntegrity(text: string, recorded: string): string {
-  return text.replace(integrityKey(recorded), '').replace(/\n$/, '');
+/** The pieces of a file that we wrote, around the key of the checksum and before the line break at the end. */
+function withoutIntegrity(bytes: Uint8Array, recorded: string): Uint8Array[] {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const key = integrityKey(recorded);
+  const start = file.indexOf(key);
+  return start < 0 ? [] : [file.subarray(0, start), file.subarray(start + key.length, file.at(-1) === 0x0a ? -1 : undefined)];
 }
 
 function renderWithoutIntegrity(document: JsonObject): string {
@@ -201,21 +204,19 @@ function renderWithoutIntegrity(document: JsonObject): string {
   return JSON.stringify(rest, null, 2);
 }
 
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function sha256Of(...pieces: readonly (string | Uint8Array)[]): string {
+  return pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
 }
 
 function assertDepth(document: JsonObject, facts: SnapshotErrorFacts): void {
-  let level: Json[] = [document];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw malformed(`nested deeper than ${MAX_DEPTH} levels`, facts);
-    level = level.flatMap(containersIn);
-  }
+  if (isDeeperThan(document, MAX_DEPTH)) throw malformed(`nested deeper than ${MAX_DEPTH} levels`, facts);
 }
 
-function containersIn(value: Json): Json[] {
-  const members = Array.isArray(value) ? value : Object.values(value as JsonObject);
-  return members.filter((member): member is Json => typeof member === 'object' && member !== null);
+function isDeeperThan(value: Json | undefined, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const members = Array.isArray(value) ? value : Object.values(value);
+  return members.some((member) => isDeeperThan(member, levels - 1));
 }
 
 function malformed(cause: string, facts: SnapshotErrorFacts, detail?: JsonObject): Error {

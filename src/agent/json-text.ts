@@ -62,9 +62,9 @@ export function firstCodePoints(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
+const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
+
 /** Length in code points. */
 export function codePointLength(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+  return text.length - (text.match(PAIR)?.length ?? 0);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { HarnError } from '../base/harn-error.ts';
 import type { Instant } from '../base/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { decodeUtf8 } from '../base/utf8.ts';
 import type { Files } from '../platform/platform.ts';
 import { ensureDirectory, PRIVATE_FILE_MODE } from './atomic-file.ts';
 
@@ -172,7 +173,7 @@ class LineIndex {
 
   line(id: number): string {
     const start = this.#start(id - 1);
-    return new TextDecoder().decode(this.#files.readRange(this.path, start, this.#start(id) - start - 1));
+    return decodeUtf8(this.#files.readRange(this.path, start, this.#start(id) - start - 1));
   }
 
   findLine(text: string, after: number): number {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { decodeUtf8 } from '../base/utf8.ts';
 import type { FileHandle, Files } from '../platform/platform.ts';
 import { createDurably, isErrno, PRIVATE_FILE_MODE, removeDurably } from './atomic-file.ts';
 import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
@@ -99,7 +100,7 @@ export function readJournalOpen(files: Files, path: string): JournalOpen | undef
   const sizeBytes = files.stat(path)?.sizeBytes;
   if (sizeBytes === undefined) return undefined;
   for (let length = 4096; ; length *= 8) {
-    const text = new TextDecoder().decode(files.readRange(path, 0, length));
+    const text = decodeUtf8(files.readRange(path, 0, length));
     const end = text.indexOf('\n');
     if (end >= 0 || length >= sizeBytes) {
       const record = parseRecord(end < 0 ? text : text.slice(0, end));

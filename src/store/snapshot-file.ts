@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
 import type { Files, Platform } from '../platform/platform.ts';
 import { type Disk, writeAtomic } from './atomic-file.ts';
 import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
@@ -100,11 +101,11 @@ export function readSnapshotHead(files: Files, path: string, wanted: readonly st
   const sizeBytes = files.stat(path)?.sizeBytes;
   if (sizeBytes === undefined) return undefined;
   for (let length = HEAD_BYTES; length < sizeBytes; length *= 8) {
-    const head = parseHead(new TextDecoder().decode(files.readRange(path, 0, length)));
+    const head = parseHead(decodeUtf8(files.readRange(path, 0, length)));
     if (head === undefined) break;
     if (wanted.every((key) => Object.hasOwn(head, key))) return head;
   }
-  return parseObject(stripBom(files.readText(path)));
+  return parseObject(decodeUtf8(files.readBytes(path)));
 }
 
 function parseHead(text: string): JsonObject | undefined {
@@ -154,7 +155,7 @@ function readFile(files: Files, path: string, facts: SnapshotErrorFacts): Uint8A
 function parseDocument(bytes: Uint8Array, facts: SnapshotErrorFacts): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
+    value = JSON.parse(decodeUtf8(bytes));
   } catch (error) {
     // The engine's message quotes the file, which may hold anything.
     throw malformed('not valid JSON', { ...facts, causedBy: error });
@@ -193,7 +194,7 @@ function checkIntegrity(bytes: Uint8Array, document: JsonObject, formatVersion: 
 
 /** The pieces of a file that we wrote, around the key of the checksum and before the line break at the end. */
 function withoutIntegrity(bytes: Uint8Array, recorded: string): Uint8Array[] {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const file = bufferOf(bytes);
   const key = integrityKey(recorded);
   const start = file.indexOf(key);
   return start < 0 ? [] : [file.subarray(0, start), file.subarray(start + key.length, file.at(-1) === 0x0a ? -1 : undefined)];
@@ -221,8 +222,4 @@ function isDeeperThan(value: Json | undefined, levels: number): boolean {
 
 function malformed(cause: string, facts: SnapshotErrorFacts, detail?: JsonObject): Error {
   return snapshotError('malformed', cause, { ...facts, detail: { ...facts.detail, ...detail } });
-}
-
-function stripBom(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }

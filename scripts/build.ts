@@ -73,18 +73,19 @@ function writeCodeCaches(harn: string, folder: string, id: string): void {
   const kept = join(scratch, 'cache', id, 'code');
   const run = (...args: readonly string[]): void => {
     const env = { ...process.env, HARN_CACHE_DIR: join(scratch, 'cache'), HARN_STATE_DIR: join(scratch, 'state') };
-    const result = spawnSync(process.execPath, [harn, 'run', ...args], { cwd: scratch, encoding: 'utf8', env });
+    const result = spawnSync(process.execPath, [harn, ...args], { cwd: scratch, encoding: 'utf8', env });
     if (result.status !== 0) throw new Error(`the build does not run:\n${result.stdout}${result.stderr}`);
   };
   try {
     for (const [name, text] of Object.entries(warmUps())) writeFileSync(join(scratch, name), text);
     // A cache holds what has run in the process that loads its pack first: for the compiler that is the wide script.
-    run('warm.harn');
-    run('park.harn');
-    run('plain.harn');
+    run('run', 'warm.harn');
+    run('run', 'park.harn');
+    run('workers', 'list');
+    run('run', 'plain.harn');
     // Once more with the compiled scripts at hand, which is how most runs begin.
     for (const name of readdirSync(kept).filter((file) => file.startsWith('main.cjs'))) rmSync(join(kept, name));
-    run('plain.harn');
+    run('run', 'plain.harn');
     // Written afresh, because what harn keeps only its user may read.
     for (const name of readdirSync(kept)) writeFileSync(join(folder, name), readFileSync(join(kept, name)));
     if (readFileSync(join(folder, readdirSync(kept)[0] ?? '')).length === 0) throw new Error('the code cache is empty');

@@ -26,6 +26,7 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
     ],
   ],
   ['compile', ['src/runtime/compile-program.ts']],
+  ['workers', ['src/cli/commands/workers-list.ts']],
   ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],
 ];
 

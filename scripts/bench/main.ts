@@ -1,11 +1,12 @@
 /**
  * `npm run bench [-- --json] [-- --only GROUP]`: every figure as a ratio to a baseline measured in the same run.
- * Groups: start, cpu, growth, resume, durability. The build must be current (`npm run build`).
+ * Groups: start, cpu, growth, resume, durability, list. The build must be current (`npm run build`).
  */
 import { harnIsBuilt, measureColdStart } from './cold-start.ts';
 import { measureCpu } from './cpu.ts';
 import { measureDurability } from './durability.ts';
 import { measureGrowth } from './growth.ts';
+import { measureList } from './list.ts';
 import type { Row } from './measure.ts';
 import { renderTable } from './report.ts';
 import { measureResume } from './resume.ts';
@@ -17,6 +18,7 @@ const GROUPS: Readonly<Record<string, (workspace: Workspace) => Row[] | Promise<
   growth: measureGrowth,
   resume: measureResume,
   durability: measureDurability,
+  list: measureList,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert-never.ts';
+import { renderElapsed } from '../base/elapsed.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { LoopState, ResumeFacts } from '../lifecycle/activation.ts';
@@ -100,7 +101,7 @@ function continuityBody(facts: ResumeFacts, gapMs: number, digest: string | unde
   const why = typeof reason === 'string' && reason.trim() !== '' ? reason.trim() : 'unspecified';
   const parts = [
     `You were suspended at turn ${turn} for reason: '${why}'.`,
-    `The gap was ${renderGap(gapMs)}.`,
+    `The gap was ${renderElapsed(gapMs)}.`,
     causeSentence(facts),
     facts.input === undefined ? 'No input was provided.' : `The resumer provided input: ${firstCodePoints(facts.input, SHOWN_INPUT)}.`,
     ...(digest === undefined ? [] : [`Pre-suspend conversation digest: ${digest}`]),
@@ -127,18 +128,6 @@ function causeSentence({ cause, triggerId, eventId }: ResumeFacts): string {
 function suspensionGapMs(suspension: JsonObject, resumedAt: Instant): number {
   const suspendedAt = typeof suspension.suspended_at === 'string' ? parseInstant(suspension.suspended_at) : undefined;
   return suspendedAt === undefined ? 0 : Math.max(0, resumedAt - suspendedAt);
-}
-
-/** `<1s`, `42s`, `5m`, `3h20m`, `2d4h`. */
-export function renderGap(gapMs: number): string {
-  const seconds = Math.floor(gapMs / 1000);
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  const days = Math.floor(hours / 24);
-  if (seconds < 1) return '<1s';
-  if (minutes < 1) return `${seconds}s`;
-  if (hours < 1) return `${minutes}m`;
-  return days < 1 ? `${hours}h${minutes % 60}m` : `${days}d${hours % 24}h`;
 }
 
 function asNumber(value: Json | undefined): number | undefined {

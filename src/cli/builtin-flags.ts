@@ -1,7 +1,8 @@
 import { builtinNames, namespaceMembers } from '../runtime/builtin-access.ts';
 import type { BuiltinPolicy } from '../runtime/builtin-policy.ts';
 import { nearestName } from '../runtime/near-name.ts';
-import { type RunArguments, UsageError } from './run-options.ts';
+import { UsageError } from './parse-options.ts';
+import type { RunArguments } from './run-options.ts';
 
 /**
  * What `--allow` and `--deny` ask for. A name may be that of a namespace, such as `stream`.

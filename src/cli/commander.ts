@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import type { Platform } from '../platform/platform.ts';
 import { EXIT } from './exit-codes.ts';
-import { type OptionSpec, parseRunArguments, RUN_OPTIONS } from './run-options.ts';
+import type { OptionSpec } from './parse-options.ts';
+import { parseRunArguments, RUN_OPTIONS } from './run-options.ts';
 import { VERSION } from './version.ts';
+import { isWorkerCommand, runWorkerCommand, WORKER_COMMANDS, type WorkerCommand } from './worker-commands.ts';
 
 /** Help, parse errors, and all commands but the fast path of `run`. @returns the exit code */
 export async function runCommander(platform: Platform, argv: readonly string[]): Promise<number> {
@@ -12,9 +14,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     .description('run a script, or go on with a parked loop (--resume)')
     .argument('[file]', 'the script')
     .addHelpText('after', RUN_HELP);
-  for (const spec of Object.values(RUN_OPTIONS) as OptionSpec[]) {
-    run.option(spec.value === undefined ? spec.flag : `${spec.flag} <${spec.value}>`, spec.description);
-  }
+  addOptions(run, RUN_OPTIONS);
   run.action(async () => {
     const { runCommand } = await import('./commands/run.ts');
     exitCode = await runCommand(platform, parseRunArguments(argv.slice(1)));
@@ -29,6 +29,16 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
       const { checkCommand } = await import('./commands/check.ts');
       exitCode = await checkCommand(platform, paths, options);
     });
+
+  const workers = addCommand(program, 'workers').description('look after parked loops: list them, say what wakes them, end them');
+  for (const name of Object.keys(WORKER_COMMANDS).filter(isWorkerCommand)) {
+    const spec: WorkerCommand = WORKER_COMMANDS[name];
+    const command = addCommand(workers, name).description(spec.description).addHelpText('after', spec.help);
+    if (spec.argument !== '') command.argument(spec.argument, spec.argumentDescription);
+    addOptions(command, spec.options).action(async () => {
+      exitCode = await runWorkerCommand(platform, name, argv.slice(2));
+    });
+  }
 
   addCommand(program, 'explain')
     .description('say what an error code means and what to do; all codes without one')
@@ -75,6 +85,14 @@ function createProgram({ stdio }: Platform): Command {
 }
 
 /** Commands inherit output and errors from the program, but not how they name their help. */
-function addCommand(program: Command, name: string): Command {
-  return program.command(name).helpOption('-h, --help', 'print this help').showHelpAfterError(`(harn ${name} --help lists the options)`);
+function addCommand(parent: Command, name: string): Command {
+  const typed = parent.name() === 'harn' ? `harn ${name}` : `harn ${parent.name()} ${name}`;
+  return parent.command(name).helpOption('-h, --help', 'print this help').showHelpAfterError(`(${typed} --help lists the options)`);
+}
+
+function addOptions(command: Command, options: Readonly<Record<string, OptionSpec>>): Command {
+  for (const { flag, value, description } of Object.values(options)) {
+    command.option(value === undefined ? flag : `${flag} <${value}>`, description);
+  }
+  return command;
 }

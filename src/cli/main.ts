@@ -1,7 +1,9 @@
 import { createNodePlatform } from '../platform/node-platform.ts';
 import type { Platform } from '../platform/platform.ts';
 import { EXIT } from './exit-codes.ts';
-import { parseRunArguments, UsageError } from './run-options.ts';
+import { UsageError } from './parse-options.ts';
+import { parseRunArguments } from './run-options.ts';
+import { isWorkerCommand, runWorkerCommand } from './worker-commands.ts';
 
 /**
  * The command line. `harn run` is parsed by hand, because it is what terminals and CI jobs start all the time and
@@ -30,6 +32,9 @@ async function dispatch(argv: readonly string[], platform: Platform): Promise<nu
       }
       const { runCommand } = await import('./commands/run.ts');
       return await runCommand(platform, args);
+    }
+    if (command === 'workers' && isWorkerCommand(rest[0]) && !wantsHelp(rest)) {
+      return await runWorkerCommand(platform, rest[0], rest.slice(1));
     }
     const { runCommander } = await import('./commander.ts');
     return await runCommander(platform, argv);

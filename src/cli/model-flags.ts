@@ -1,7 +1,8 @@
 import type { Platform } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
 import type { RunOutput } from './output.ts';
-import { type RunArguments, UsageError } from './run-options.ts';
+import { UsageError } from './parse-options.ts';
+import type { RunArguments } from './run-options.ts';
 
 /** What `--llm-mock`, `--llm-mock-record` and `--trace` ask for; the agent half is loaded only when one is there. */
 export interface ModelFlags {

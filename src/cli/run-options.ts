@@ -1,11 +1,6 @@
-/** Options of `harn run`: one table for the fast parser, for commander and for the help text. */
-export interface OptionSpec {
-  readonly flag: string;
-  /** Name of the value; absent for a switch. */
-  readonly value?: string;
-  readonly description: string;
-}
+import { type OptionSpec, parseOptions, UsageError } from './parse-options.ts';
 
+/** Options of `harn run`: one table for the fast parser, for commander and for the help text. */
 export const RUN_OPTIONS = {
   evaluate: { flag: '-e', value: 'code', description: 'run this code instead of a file' },
   resume: { flag: '--resume', value: 'path-or-id', description: 'go on with a parked agent loop; text after -- is its input' },
@@ -32,49 +27,10 @@ export interface RunArguments {
   readonly rest: readonly string[] | undefined;
 }
 
-/** A mistake on the command line: what is wrong, and what to do. */
-export class UsageError extends Error {}
-
 /** Reads the arguments behind `harn run`. */
 export function parseRunArguments(argv: readonly string[]): RunArguments {
-  const options: Partial<Record<RunOptionName, string | true>> = {};
-  const files: string[] = [];
-  let rest: string[] | undefined;
-  for (let index = 0; index < argv.length; index++) {
-    const word = argv[index] as string;
-    if (word === '--') {
-      rest = argv.slice(index + 1);
-      break;
-    }
-    if (!word.startsWith('-') || word === '-') {
-      files.push(word);
-      continue;
-    }
-    const [flag, inline] = splitFlag(word);
-    const entry = (Object.entries(RUN_OPTIONS) as [RunOptionName, OptionSpec][]).find(([, spec]) => spec.flag === flag);
-    if (entry === undefined) throw new UsageError(`unknown option ${flag}; see harn run --help`);
-    const [name, spec] = entry;
-    if (spec.value === undefined) {
-      if (inline !== undefined) throw new UsageError(`${flag} takes no value`);
-      options[name] = true;
-      continue;
-    }
-    const value = inline ?? argv[++index];
-    if (value === undefined || (inline === undefined && isFlag(value)))
-      throw new UsageError(`${flag} needs a value: ${flag} <${spec.value}>`);
-    options[name] = value;
-  }
-  return checked({ file: files[0], options, rest }, files);
-}
-
-/** A flag where a value should be: the value was forgotten. One that looks like a flag can be given as `--name=value`. */
-function isFlag(word: string): boolean {
-  return word === '--' || Object.values<OptionSpec>(RUN_OPTIONS).some(({ flag }) => flag === splitFlag(word)[0]);
-}
-
-function splitFlag(word: string): [string, string | undefined] {
-  const at = word.startsWith('--') ? word.indexOf('=') : -1;
-  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+  const { options, words, rest } = parseOptions(RUN_OPTIONS, argv, 'harn run');
+  return checked({ file: words[0], options, rest }, words);
 }
 
 /** Pairs of options that exclude each other. */

@@ -1,6 +1,6 @@
 import { posix as path } from 'node:path';
 import type { Platform } from '../platform/platform.ts';
-import { UsageError } from './run-options.ts';
+import { UsageError } from './parse-options.ts';
 
 /** Folders that hold no sources of the project. */
 const SKIPPED: ReadonlySet<string> = new Set(['.git', '.harn', 'node_modules']);

@@ -1,3 +1,4 @@
+import { cellsOf } from './cell-width.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 /*
@@ -133,15 +134,4 @@ function splitAtCarets(text: string, { column, length }: Excerpt): { readonly be
 
 function blanksFor(text: string): string {
   return [...text].map((character) => (character === '\t' ? '\t' : ' '.repeat(cellsOf(character)))).join('');
-}
-
-const ZERO_CELLS = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
-const TWO_CELLS =
-  /^(?:[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation})$/u;
-
-/** Columns that a text takes in a terminal. */
-function cellsOf(text: string): number {
-  let cells = 0;
-  for (const character of text) cells += TWO_CELLS.test(character) ? 2 : ZERO_CELLS.test(character) ? 0 : 1;
-  return cells;
 }

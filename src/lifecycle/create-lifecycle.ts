@@ -2,6 +2,7 @@ import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Clock, Platform } from '../platform/platform.ts';
 import type { EventLog } from '../store/event-log.ts';
+import { ownIdentity } from '../store/process-identity.ts';
 import type { StateLocations } from '../store/state-root.ts';
 import { addWaiter, removeWaiter } from '../store/waiter-file.ts';
 import type { LoopRunner } from './activation.ts';
@@ -105,7 +106,7 @@ function waiterIndex({ platform, locations, warn }: LifecycleOptions): WaiterInd
     }
   };
   return {
-    add: (waiter) => attempt(() => addWaiter(platform.files, locations.waiters, waiter)),
+    add: (waiter) => attempt(() => addWaiter(platform.files, locations.waiters, { ...waiter, armed_by: ownIdentity(platform) })),
     remove: (workerId, suspensionId) => attempt(() => removeWaiter(platform.files, locations.waiters, workerId, suspensionId)),
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isJsonObject } from '../base/json.ts';
-import { readSnapshotHead } from '../store/snapshot-file.ts';
+import { ownIdentity } from '../store/process-identity.ts';
+import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { armedSchema, suspensionSchema } from '../store/snapshot-schema.ts';
 import { readWaiters, rewriteWaiters, type Waiter } from '../store/waiter-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -19,7 +20,14 @@ export function rearmParked(lifecycle: Lifecycle): number {
   const { platform, locations, waker } = lifecycle;
   const waiters = readWaiters(platform.files, locations.waiters) ?? waitersFromHeads(lifecycle);
   // Rewritten at each start, so that entries that are over do not pile up.
-  if (waiters.length > 0) rewriteWaiters(platform, locations.waiters, waiters);
+  if (waiters.length > 0) {
+    const armed_by = ownIdentity(platform);
+    rewriteWaiters(
+      platform,
+      locations.waiters,
+      waiters.map((waiter) => ({ ...waiter, armed_by })),
+    );
+  }
   for (const waiter of waiters) {
     if (lifecycle.registry.get(waiter.worker_id) === undefined) waker.rearm(parkedWorker(waiter));
   }

@@ -5,7 +5,7 @@ import type { Files } from '../platform/platform.ts';
 import { removeDurably } from '../store/atomic-file.ts';
 import { type Claim, claimPathOf, readClaim } from '../store/claim-file.ts';
 import { type JournalWriter, journalPathOf, readJournal, readJournalOpen } from '../store/journal-file.ts';
-import { readSnapshotHead } from '../store/snapshot-file.ts';
+import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { fencedError } from './sus-errors.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { WorkerStatus } from '../store/snapshot-schema.ts';
+import type { WorkerStatus } from '../store/worker-status.ts';
 
 /**
  * The state machine of a worker (spec/agents.md 5.1) as one table. It decides and never acts: the order of hooks,
@@ -135,4 +135,14 @@ export function lifecycleStateOf(status: WorkerStatus): LifecycleState {
 export function isTerminal(status: WorkerStatus): boolean {
   const state = lifecycleStateOf(status);
   return state === 'done' || state === 'closed';
+}
+
+/** Where a worker stands when its snapshot says `written` and its journal and claim are looked at as well (4.7, 5.7). */
+export function effectiveStatus(
+  written: WorkerStatus,
+  beside: { readonly hasActiveJournal: boolean; readonly isClaimed: boolean },
+): WorkerStatus {
+  // The head of a worker that never parked, and files of a format without journals, say `running`.
+  if (beside.hasActiveJournal || written === 'running') return beside.isClaimed ? 'running' : 'interrupted';
+  return written;
 }

@@ -4,8 +4,10 @@ import { isMarkedClosed } from '../store/closed-index.ts';
 import { type Journal, type JournalOpen, journalPathOf, readJournal, readJournalOpen } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import { decodeDocument, readSnapshot } from '../store/snapshot-file.ts';
-import type { WorkerSnapshot, WorkerStatus } from '../store/snapshot-schema.ts';
+import type { WorkerSnapshot } from '../store/snapshot-schema.ts';
+import type { WorkerStatus } from '../store/worker-status.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { effectiveStatus } from './transition.ts';
 
 /**
  * What the files of a worker say together (spec/agents.md 4.7, 4.9, 5.7): a snapshot, and a journal that counts only
@@ -52,7 +54,7 @@ export function readWorkerFiles(lifecycle: Lifecycle, snapshotPath: string, targ
     sha256: loaded?.sha256,
     activeOpen,
     claim,
-    status: effectiveStatus(snapshot.status, activeOpen !== undefined, claim !== undefined),
+    status: effectiveStatus(snapshot.status, { hasActiveJournal: activeOpen !== undefined, isClaimed: claim !== undefined }),
     generation: Math.max(snapshot.resume.generation, activeOpen?.generation ?? 0),
     openedAt: openedAt(snapshot, activeOpen),
     isClosed,
@@ -72,12 +74,6 @@ export function readActiveJournal(lifecycle: Lifecycle, found: WorkerFiles, targ
     throw snapshotError('integrity', cause, { target, path: found.snapshotPath, workerId: found.snapshot.id });
   }
   return journal;
-}
-
-function effectiveStatus(written: WorkerStatus, hasActiveJournal: boolean, isClaimed: boolean): WorkerStatus {
-  if (hasActiveJournal) return isClaimed ? 'running' : 'interrupted';
-  // The head of a worker that never parked, and files of a format without journals, say `running`.
-  return written === 'running' ? (isClaimed ? 'running' : 'interrupted') : written;
 }
 
 function openedAt(snapshot: WorkerSnapshot, activeOpen: JournalOpen | undefined): string | undefined {

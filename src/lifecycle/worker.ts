@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
-import type { SuspensionRecord, WorkerSnapshot, WorkerStatus } from '../store/snapshot-schema.ts';
+import type { SuspensionRecord, WorkerSnapshot } from '../store/snapshot-schema.ts';
+import type { WorkerStatus } from '../store/worker-status.ts';
 import type { LoopState, ParkRequest } from './activation.ts';
 import type { Tenure } from './tenure.ts';
 import { isTerminal, lifecycleStateOf } from './transition.ts';

@@ -19,12 +19,12 @@ export class NodeFiles implements Files {
   readRange(path: string, offset: number, length: number): Uint8Array {
     const descriptor = fs.openSync(path, 'r');
     try {
-      const buffer = Buffer.alloc(length);
+      const buffer = Buffer.allocUnsafe(length);
       let filled = 0;
       for (;;) {
         const count = fs.readSync(descriptor, buffer, filled, length - filled, offset + filled);
         filled += count;
-        if (count === 0 || filled === length) return new Uint8Array(buffer.subarray(0, filled));
+        if (count === 0 || filled === length) return new Uint8Array(buffer.buffer, buffer.byteOffset, filled);
       }
     } finally {
       fs.closeSync(descriptor);

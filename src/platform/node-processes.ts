@@ -3,6 +3,9 @@ import type { Processes, ProcessRequest, ProcessResult, StopSignal } from './pla
 
 /** Child processes through execa, which is loaded at the first one. */
 export class NodeProcesses implements Processes {
+  /** Read once, since it cannot change while this process lives; empty where unknown. */
+  #bootId: string | undefined;
+
   async run(request: ProcessRequest): Promise<ProcessResult> {
     const { execa } = await import('execa');
     const child = execa(request.command, [...request.args], {
@@ -48,11 +51,8 @@ export class NodeProcesses implements Processes {
   }
 
   bootId(): string | undefined {
-    try {
-      return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    } catch {
-      return undefined;
-    }
+    this.#bootId ??= readBootId();
+    return this.#bootId === '' ? undefined : this.#bootId;
   }
 
   onSignal(callback: (signal: StopSignal) => void): () => void {
@@ -68,5 +68,13 @@ export class NodeProcesses implements Processes {
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'EPERM';
     }
+  }
+}
+
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
   }
 }

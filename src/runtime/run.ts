@@ -12,6 +12,7 @@ import { finishHook } from './finish-hook.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
 import { type ProgramSource, programSource, setProgramSource } from './program-source.ts';
+import { findProjectRoot, INLINE } from './project-root.ts';
 import { describeFailure, type Failure } from './report.ts';
 import { rememberProgram } from './running-program.ts';
 import { rootContext } from './task-context.ts';
@@ -41,9 +42,6 @@ export type RunOutcome =
   | { readonly kind: 'exit'; readonly exitCode: number }
   | { readonly kind: 'rejected'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'failed'; readonly failure: Failure };
-
-/** The path of code that has no file: `-e`, and a resume, which names its script itself. */
-export const INLINE = '<inline>';
 
 /** A run in progress: its context, and how to end it from outside. */
 export class RunHost implements Run {
@@ -83,14 +81,6 @@ export class RunHost implements Run {
   service<T>(key: symbol, create: (run: Run) => T): T {
     if (!this.#services.has(key)) this.#services.set(key, create(this));
     return this.#services.get(key) as T;
-  }
-}
-
-/** The nearest ancestor with `harn.toml`. */
-export function findProjectRoot(platform: Platform, directory: string): string | undefined {
-  for (let current = directory; ; current = path.dirname(current)) {
-    if (platform.files.exists(path.join(current, 'harn.toml'))) return current;
-    if (path.dirname(current) === current) return undefined;
   }
 }
 

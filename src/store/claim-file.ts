@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { parseInstant, renderInstant } from '../base/instant.ts';
 import type { Clock, FileHandle, Files, Platform } from '../platform/platform.ts';
 import { isErrno, PRIVATE_FILE_MODE, unlinkIfPresent } from './atomic-file.ts';
+import { livenessOf, ownIdentity } from './process-identity.ts';
 
 /**
  * Who owns a worker right now (spec/agents.md 5.5, 5.14). A claim file appears whole or not at all: it is written
@@ -157,9 +158,7 @@ function createClaim(world: ClaimWorld, path: string, token: string, facts: Clai
   const record: ClaimRecord = {
     token,
     suspension_id: facts.suspensionId,
-    pid: world.processes.pid,
-    host: world.system.hostname,
-    boot_id: world.processes.bootId() ?? null,
+    ...ownIdentity(world),
     generation: facts.generation,
     claimed_at: now,
     heartbeat_at: now,
@@ -187,11 +186,7 @@ function isAbandoned(world: Omit<ClaimWorld, 'random'>, path: string, claim: Cla
     const stat = world.files.stat(path);
     return stat === undefined || now - stat.modifiedAt > LEASE_MS;
   }
-  if (claim.host === world.system.hostname) {
-    const bootId = world.processes.bootId();
-    const isOtherBoot = bootId !== undefined && claim.boot_id !== null && claim.boot_id !== undefined && claim.boot_id !== bootId;
-    if (isOtherBoot || !world.processes.isAlive(claim.pid)) return true;
-  }
+  if (livenessOf(world, claim) === 'dead') return true;
   const heartbeatAt = parseInstant(claim.heartbeat_at);
   return heartbeatAt === undefined || now - heartbeatAt > LEASE_MS;
 }

@@ -5,8 +5,9 @@ import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
 import type { Files, Platform } from '../platform/platform.ts';
 import { type Disk, writeAtomic } from './atomic-file.ts';
 import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
-import { SNAPSHOT_MIGRATIONS, SNAPSHOT_VERSION } from './snapshot-migrations.ts';
+import { SNAPSHOT_MIGRATIONS } from './snapshot-migrations.ts';
 import { FIRST_KEYS, LAST_KEYS, snapshotSchema, type WorkerSnapshot } from './snapshot-schema.ts';
+import { SNAPSHOT_VERSION } from './snapshot-version.ts';
 
 /**
  * Reading and writing snapshot files (spec/agents.md 4.7).
@@ -28,7 +29,6 @@ export interface LoadedSnapshot {
 export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 /** Deeper documents are refused: rendering them again would overflow the stack. */
 const MAX_DEPTH = 1000;
-const HEAD_BYTES = 16 * 1024;
 
 /**
  * Renders a snapshot in the order of the file, with its checksum. A park waits for this, so the document is rendered
@@ -89,37 +89,6 @@ export function decodeDocument(document: JsonObject, facts: SnapshotErrorFacts):
   const issue = outcome.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');
   throw malformed(`field \`${field}\`: ${issue?.message ?? 'invalid'}`, facts, { field });
-}
-
-/**
- * Reads the first keys of a snapshot without its transcript, for listings.
- *
- * @returns at least the keys asked for that exist; not checked against the schema or the checksum. Undefined when
- *          the file is not a JSON object
- */
-export function readSnapshotHead(files: Files, path: string, wanted: readonly string[]): JsonObject | undefined {
-  const sizeBytes = files.stat(path)?.sizeBytes;
-  if (sizeBytes === undefined) return undefined;
-  for (let length = HEAD_BYTES; length < sizeBytes; length *= 8) {
-    const head = parseHead(decodeUtf8(files.readRange(path, 0, length)));
-    if (head === undefined) break;
-    if (wanted.every((key) => Object.hasOwn(head, key))) return head;
-  }
-  return parseObject(decodeUtf8(files.readBytes(path)));
-}
-
-function parseHead(text: string): JsonObject | undefined {
-  const end = text.lastIndexOf(',\n  "');
-  return end < 0 ? undefined : parseObject(`${text.slice(0, end)}\n}`);
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function orderKeys(snapshot: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 
-export const SNAPSHOT_VERSION = 1;
-
 /**
  * Steps from one format of the snapshot to the next; entry n reads format n. Append only: a released format stays
  * readable for ever, and test/store/fixtures holds a file of each.

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { STATUSES } from './worker-status.ts';
 
 /**
  * The snapshot of a worker, format 1 (spec/agents.md 4.7). Only what lifecycle itself relies on is described; the
@@ -33,8 +34,6 @@ export const armedSchema = z.looseObject({
   deadline_at: textOrNull,
   on_event: z.nullish(z.looseObject({ topic: text, from_cursor: count })),
 });
-
-export const STATUSES = ['running', 'awaiting', 'suspended', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
 
 export const snapshotSchema = z.looseObject({
   _type: z.literal('worker_snapshot'),
@@ -80,7 +79,6 @@ export const snapshotSchema = z.looseObject({
 type Described<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
 
 export type WorkerSnapshot = Described<z.infer<typeof snapshotSchema>>;
-export type WorkerStatus = WorkerSnapshot['status'];
 export type SuspensionRecord = z.infer<typeof suspensionSchema>;
 export type ArmedRecord = z.infer<typeof armedSchema>;
 

@@ -18,6 +18,8 @@ const waiterSchema = z.looseObject({
   conditions: z.nullable(z.custom<JsonObject>(isJsonObject)),
   resume_by_mechanism: z.nullable(z.string()),
   armed: armedSchema,
+  /** The process that armed it last; absent in records of older versions. */
+  armed_by: z.optional(z.looseObject({ pid: z.int(), host: z.string(), boot_id: z.nullish(z.string()) })),
 });
 
 export type Waiter = z.infer<typeof waiterSchema>;

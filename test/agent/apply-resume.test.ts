@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { applyResume, renderGap } from '../../src/agent/apply-resume.ts';
+import { applyResume } from '../../src/agent/apply-resume.ts';
 import { initialState } from '../../src/agent/runner.ts';
 import { appendMessage, eventsByKind, type Transcript, transcriptFromMessages } from '../../src/agent/transcript.ts';
+import { renderElapsed } from '../../src/base/elapsed.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopState, ResumeFacts } from '../../src/lifecycle/activation.ts';
 import { runActivation, SESSION_ID, script, sent, throughText, WORKER_ID } from './fake-activation.ts';
@@ -122,7 +123,7 @@ describe('continuity reminder (5.6)', () => {
     [200_000_000, '2d7h'],
   ];
   test.each(GAPS)('a gap of %i ms is %s', (ms, text) => {
-    expect(renderGap(ms)).toBe(text);
+    expect(renderElapsed(ms)).toBe(text);
   });
 });
 

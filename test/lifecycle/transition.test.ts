@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lifecycleStateOf, transition, type WorkerEvent } from '../../src/lifecycle/transition.ts';
-import type { WorkerStatus } from '../../src/store/snapshot-schema.ts';
+import type { WorkerStatus } from '../../src/store/worker-status.ts';
 
 const STATUSES: WorkerStatus[] = ['running', 'awaiting', 'suspended', 'interrupted', 'completed', 'failed', 'cancelled'];
 const EVENTS: WorkerEvent[] = ['suspend', 'park', 'resume', 'close', 'complete', 'fail', 'await', 'restart', 'expire', 'fence'];

@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode } from '../../base/error-codes.ts';
 import { CHECKER_CODES } from '../../language/check-codes.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { EXIT } from '../exit-codes.ts';
-import { UsageError } from '../run-options.ts';
+import { UsageError } from '../parse-options.ts';
 
 /** Of running agents first, then of the checker. */
 const ALL_CODES: readonly ErrorCode[] = [...ERROR_CODES, ...Object.values(CHECKER_CODES)];

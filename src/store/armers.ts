@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { Files } from '../platform/platform.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+/**
+ * Which process armed each suspension last, from the index of waiters, for listings: a line that cannot be read is
+ * passed over, and a missing file means that nobody is known to wait.
+ *
+ * @returns by suspension id; the value is undefined where the record does not name its process
+ */
+export function readArmers(files: Files, waitersPath: string): ReadonlyMap<string, ProcessIdentity | undefined> {
+  const armers = new Map<string, ProcessIdentity | undefined>();
+  for (const line of linesOf(files, waitersPath)) {
+    const record = parseLine(line);
+    if (typeof record?.suspension_id !== 'string') continue;
+    if (record.gone === true) armers.delete(record.suspension_id);
+    else armers.set(record.suspension_id, identityIn(record.armed_by));
+  }
+  return armers;
+}
+
+function identityIn(value: unknown): ProcessIdentity | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { pid, host, boot_id } = value;
+  if (typeof pid !== 'number' || typeof host !== 'string') return undefined;
+  return { pid, host, boot_id: typeof boot_id === 'string' ? boot_id : null };
+}
+
+function linesOf(files: Files, path: string): string[] {
+  try {
+    return files.readText(path).split('\n');
+  } catch {
+    return [];
+  }
+}
+
+function parseLine(line: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,45 +1,64 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { AnswerParts, type CallPart } from './answer-parts.ts';
+import { endpointOf } from './endpoint.ts';
+import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import {
   asNumber,
-  baseUrl,
+  classifyStreamFault,
   DEFAULT_MAX_TOKENS,
+  type Exchange,
+  faultText,
   type HttpWorld,
   overrides,
-  parseArguments,
   pickOptions,
-  readEvents,
-  requireKey,
   send,
+  serviceError,
+  wantsStream,
 } from './http-provider.ts';
-import { llmError } from './llm-errors.ts';
 import { type Block, type Message, messageCalls, messageText } from './message.ts';
+import { maxOutputTokens } from './model-catalog.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
+import type { ServiceFacts } from './provider-catalog.ts';
+import { formatInstruction } from './structured-output.ts';
 
 /** Anthropic messages (spec/agents.md 1.4): results are blocks of a user message, roles alternate. */
 const VERSION = '2023-06-01';
 
-export function createAnthropicProvider(world: HttpWorld): Provider {
+export function createAnthropicProvider(world: HttpWorld, service: ServiceFacts): Provider {
   return {
     async *stream(request, signal) {
-      const url = `${baseUrl(world, 'anthropic', 'https://api.anthropic.com')}/v1/messages`;
-      const headers = { 'x-api-key': requireKey(world, 'ANTHROPIC_API_KEY', request), 'anthropic-version': VERSION };
-      const response = await send(world, { url, headers, body: requestBody(request) }, request, signal);
-      const answer = new AnswerBuilder(request);
-      for await (const event of readEvents(response, request, signal)) yield* answer.take(event);
+      const { baseUrl, key } = endpointOf(world, service, request);
+      const call = {
+        url: baseUrl.endsWith('/v1') ? `${baseUrl}/messages` : `${baseUrl}/v1/messages`,
+        headers: { ...(key === undefined ? {} : { 'x-api-key': key }), 'anthropic-version': VERSION },
+        body: requestBody(request, wantsStream(world, request)),
+        secret: key,
+      };
+      const exchange = await send(world, call, request, signal);
+      const answer = new AnswerReader(exchange);
+      if (bodyKind(exchange) === 'events') {
+        for await (const event of readEvents(exchange, isStop)) yield* answer.take(event);
+      } else yield* answer.takeMessage(await readDocument(exchange));
       if (answer.isFinished) yield { type: 'finish', answer: answer.build() };
     },
   };
 }
 
-function requestBody(request: ModelRequest): JsonObject {
-  const { model, system, messages, tools, toolChoice, options } = request;
-  const cached = options.cache === true ? { cache_control: { type: 'ephemeral' } } : {};
+function isStop({ type }: JsonObject): boolean {
+  return type === 'message_stop';
+}
+
+function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
+  const { model, messages, tools, toolChoice, options } = request;
+  const thinking = wireThinking(options.thinking);
+  const system = [request.system ?? '', formatInstruction(options)].filter((part) => part !== '').join('\n\n');
+  const cached = options.cache === true ? CACHED : {};
   return {
     model,
-    max_tokens: options.max_tokens ?? DEFAULT_MAX_TOKENS,
-    stream: true,
-    ...(system === undefined || system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
-    messages: wireMessages(messages),
+    max_tokens: maxTokens(model, options, thinking),
+    stream: isStream,
+    ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
+    messages: options.cache === true ? withCacheMark(wireMessages(messages)) : wireMessages(messages),
     ...(tools.length === 0
       ? {}
       : {
@@ -48,9 +67,30 @@ function requestBody(request: ModelRequest): JsonObject {
         }),
     ...pickOptions(options, ['temperature', 'top_p', 'top_k']),
     ...(options.stop === undefined || options.stop === null ? {} : { stop_sequences: options.stop }),
-    ...wireThinking(options.thinking),
+    ...(thinking === undefined ? {} : { thinking }),
     ...overrides(request),
   };
+}
+
+const CACHED: JsonObject = { cache_control: { type: 'ephemeral' } };
+
+/**
+ * Marks how far the prompt should be kept: to the end of the last message. The mark is no part of what the service
+ * compares, so that it may move on with every turn; the one of the system text covers the tools as well.
+ */
+function withCacheMark(messages: readonly WireMessage[]): Json[] {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last === undefined || !isJsonObject(block)) return [...messages];
+  return [...messages.slice(0, -1), { ...last, content: [...last.content.slice(0, -1), { ...block, ...CACHED }] }];
+}
+
+/** The service refuses a limit beyond the model's; reasoning counts against it. */
+function maxTokens(model: string, { max_tokens: wanted }: JsonObject, thinking: JsonObject | undefined): Json {
+  if (typeof wanted === 'number') return wanted;
+  const limit = Math.min(DEFAULT_MAX_TOKENS, maxOutputTokens(model) ?? DEFAULT_MAX_TOKENS);
+  const budget = asNumber(thinking?.budget_tokens);
+  return budget >= limit ? budget + limit : limit;
 }
 
 function wireChoice(choice: ModelRequest['toolChoice']): Json {
@@ -59,37 +99,48 @@ function wireChoice(choice: ModelRequest['toolChoice']): Json {
 }
 
 const DEFAULT_THINKING_TOKENS = 4096;
+/** Budgets that stand for the efforts of other services. */
+const EFFORT_TOKENS: Readonly<Record<string, number>> = { minimal: 1024, low: 2048, medium: 4096, high: 12_288 };
 
-function wireThinking(thinking: Json | undefined): JsonObject {
+function wireThinking(thinking: Json | undefined): JsonObject | undefined {
   const mode = thinking === true ? 'enabled' : isJsonObject(thinking) ? thinking.mode : undefined;
-  if (mode === 'adaptive') return { thinking: { type: 'adaptive' } };
-  if (mode !== 'enabled') return {};
-  const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined;
-  return { thinking: { type: 'enabled', budget_tokens: budget ?? DEFAULT_THINKING_TOKENS } };
+  if (mode === 'adaptive') return { type: 'adaptive' };
+  if (mode !== 'enabled' && mode !== 'effort') return undefined;
+  const { budget_tokens: budget, level } = isJsonObject(thinking) ? thinking : {};
+  return { type: 'enabled', budget_tokens: budget ?? EFFORT_TOKENS[String(level)] ?? DEFAULT_THINKING_TOKENS };
 }
 
+type WireMessage = { readonly role: string; readonly content: readonly Json[] };
+
 /** Neighbours of one role become one message: the API wants them to alternate, and a result may be followed by user text. */
-function wireMessages(messages: readonly Message[]): Json[] {
+function wireMessages(messages: readonly Message[]): WireMessage[] {
   const merged: { role: string; content: Json[] }[] = [];
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = merged.at(-1);
     const content = wireContent(message);
     if (last?.role === role) last.content.push(...content);
-    else merged.push({ role, content });
+    else if (content.length > 0) merged.push({ role, content });
   }
   return merged;
 }
 
 function wireContent(message: Message): Json[] {
-  if (message.role === 'tool') return [{ type: 'tool_result', tool_use_id: message.tool_call_id, content: messageText(message) }];
+  if (message.role === 'tool')
+    return [{ type: 'tool_result', tool_use_id: wireId(message.tool_call_id ?? ''), content: messageText(message) }];
   const blocks = typeof message.content === 'string' ? textBlocks(message.content) : message.content.flatMap(wireBlock);
-  return [...blocks, ...messageCalls(message).map(({ id, name, arguments: input }): Json => ({ type: 'tool_use', id, name, input }))];
+  const calls = messageCalls(message).map(({ id, name, arguments: input }): Json => ({ type: 'tool_use', id: wireId(id), name, input }));
+  return [...blocks, ...calls];
 }
 
-/** An empty text block is refused. */
+/** Other services give ids that this one refuses; a conversation may have begun there. */
+function wireId(id: string): string {
+  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
+}
+
+/** A text block of nothing, or of white space alone, is refused. */
 function textBlocks(text: string): Json[] {
-  return text === '' ? [] : [{ type: 'text', text }];
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
 function wireBlock(block: Block): Json[] {
@@ -113,24 +164,21 @@ function wireBlock(block: Block): Json[] {
   }
 }
 
-class AnswerBuilder {
-  readonly #request: ModelRequest;
-  readonly #calls = new Map<number, { id: string; name: string; text: string }>();
-  #text = '';
-  #thinking = '';
-  #signature = '';
-  #model: string;
-  #stop: string | undefined;
+/** Reads the events of a stream, or one whole message. */
+class AnswerReader {
+  readonly #exchange: Exchange;
+  readonly #parts: AnswerParts;
+  readonly #calls = new Map<number, CallPart>();
   #input: JsonObject = {};
   #outputTokens = 0;
 
-  constructor(request: ModelRequest) {
-    this.#request = request;
-    this.#model = request.model;
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#parts = new AnswerParts(exchange.request);
   }
 
   get isFinished(): boolean {
-    return this.#stop !== undefined;
+    return this.#parts.isFinished;
   }
 
   *take(event: JsonObject): Iterable<ModelEvent> {
@@ -138,75 +186,82 @@ class AnswerBuilder {
       case 'message_start':
         return this.#start(isJsonObject(event.message) ? event.message : {});
       case 'content_block_start':
-        return this.#open(asNumber(event.index), isJsonObject(event.content_block) ? event.content_block : {});
+        return yield* this.#open(asNumber(event.index), isJsonObject(event.content_block) ? event.content_block : {});
       case 'content_block_delta':
         return yield* this.#delta(asNumber(event.index), isJsonObject(event.delta) ? event.delta : {});
       case 'message_delta':
         return this.#end(isJsonObject(event.delta) ? event.delta : {}, isJsonObject(event.usage) ? event.usage : {});
       case 'error':
-        throw this.#fault(isJsonObject(event.error) ? event.error : {});
+        throw this.#fault(event.error);
       default:
         return;
     }
   }
 
+  *takeMessage(message: JsonObject): Iterable<ModelEvent> {
+    if (message.type === 'error') throw this.#fault(message.error);
+    this.#start(message);
+    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
+      if (isJsonObject(block)) yield* this.#open(index, block);
+    }
+    this.#end(message, isJsonObject(message.usage) ? message.usage : {});
+  }
+
   #start({ model, usage }: JsonObject): void {
-    if (typeof model === 'string') this.#model = model;
+    if (typeof model === 'string') this.#parts.model = model;
     if (isJsonObject(usage)) this.#input = usage;
   }
 
-  #open(index: number, { type, id, name }: JsonObject): void {
-    if (type === 'tool_use') this.#calls.set(index, { id: String(id), name: String(name), text: '' });
+  /** In a stream a block opens empty and its deltas fill it; in a message it is complete. */
+  *#open(index: number, { type, id, name, text, thinking, signature, input }: JsonObject): Iterable<ModelEvent> {
+    if (type === 'text') yield* this.#parts.text(text);
+    if (type === 'thinking') {
+      yield* this.#parts.thought(thinking);
+      if (typeof signature === 'string') this.#parts.signature += signature;
+    }
+    if (type !== 'tool_use') return;
+    const call = this.#parts.openCall(String(id ?? ''), String(name ?? ''));
+    this.#calls.set(index, call);
+    if (isJsonObject(input) && Object.keys(input).length > 0) yield* this.#parts.callArguments(call, JSON.stringify(input));
   }
 
   *#delta(index: number, { type, text, thinking, signature, partial_json: partial }: JsonObject): Iterable<ModelEvent> {
-    if (type === 'text_delta' && typeof text === 'string') {
-      this.#text += text;
-      yield { type: 'text', text };
-    } else if (type === 'thinking_delta' && typeof thinking === 'string') {
-      this.#thinking += thinking;
-      yield { type: 'thought', text: thinking };
-    } else if (type === 'signature_delta' && typeof signature === 'string') {
-      this.#signature += signature;
-    } else if (type === 'input_json_delta' && typeof partial === 'string') {
+    if (type === 'text_delta') yield* this.#parts.text(text);
+    else if (type === 'thinking_delta') yield* this.#parts.thought(thinking);
+    else if (type === 'signature_delta' && typeof signature === 'string') this.#parts.signature += signature;
+    else if (type === 'input_json_delta' && typeof partial === 'string') {
       const call = this.#calls.get(index);
-      if (call === undefined) return;
-      call.text += partial;
-      yield { type: 'tool_arguments', id: call.id, name: call.name, partial: call.text };
+      if (call !== undefined) yield* this.#parts.callArguments(call, partial);
     }
   }
 
-  #end({ stop_reason: stop }: JsonObject, { output_tokens: output }: JsonObject): void {
-    if (typeof stop === 'string') this.#stop = stop;
-    this.#outputTokens = asNumber(output);
+  #end({ stop_reason: stop }: JsonObject, usage: JsonObject): void {
+    // The last figures hold; what the last event leaves out was said in the first.
+    this.#input = { ...this.#input, ...usage };
+    this.#outputTokens = asNumber(this.#input.output_tokens);
+    if (stop === 'refusal') {
+      const { request, call } = this.#exchange;
+      throw serviceError(request, call, { category: 'generic', reason: 'content_policy', message: 'the model refused to answer' });
+    }
+    if (stop === 'model_context_window_exceeded') this.#parts.stopReason = 'max_tokens';
+    else if (typeof stop === 'string') this.#parts.stopReason = stop;
   }
 
-  #fault({ type, message }: JsonObject): Error {
-    const { provider, model } = this.#request;
-    const category = type === 'overloaded_error' ? 'overloaded' : type === 'rate_limit_error' ? 'rate_limit' : 'server_error';
-    return llmError({ category, message: String(message ?? 'the stream ended with an error'), provider, model });
+  #fault(error: Json | undefined): Error {
+    const { request, call } = this.#exchange;
+    const fault = faultText(error);
+    const message = fault.message === '' ? `${request.provider} broke off with an error` : `${request.provider}: ${fault.message}`;
+    return serviceError(request, call, { ...classifyStreamFault(fault), message });
   }
 
   build(): ModelAnswer {
-    const calls = [...this.#calls].sort(([left], [right]) => left - right).map(([, call]) => call);
     const read = asNumber(this.#input.cache_read_input_tokens);
     const written = asNumber(this.#input.cache_creation_input_tokens);
-    return {
-      text: this.#text,
-      toolCalls: calls.map(({ id, name, text }) => ({ id, name, arguments: parseArguments(text) })),
-      thinking: this.#thinking === '' ? undefined : this.#thinking,
-      thinkingSummary: undefined,
-      thinkingSignature: this.#signature === '' ? undefined : this.#signature,
-      stopReason: this.#stop,
-      provider: this.#request.provider,
-      model: this.#model,
-      usage: {
-        input_tokens: asNumber(this.#input.input_tokens) + read + written,
-        output_tokens: this.#outputTokens,
-        cache_read_tokens: read,
-        cache_write_tokens: written,
-      },
-      blocks: undefined,
-    };
+    return this.#parts.build({
+      input_tokens: asNumber(this.#input.input_tokens) + read + written,
+      output_tokens: this.#outputTokens,
+      cache_read_tokens: read,
+      cache_write_tokens: written,
+    });
   }
 }

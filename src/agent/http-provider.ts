@@ -1,159 +1,200 @@
-import { createParser } from 'eventsource-parser';
-import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import type { HttpClient, HttpResponse } from '../platform/platform.ts';
+import type { Clock, HttpClient, HttpResponse } from '../platform/platform.ts';
+import type { LlmSettings } from './llm-settings.ts';
 import { llmError } from './llm-errors.ts';
 import type { ModelRequest } from './provider.ts';
 
-/** What the adapters over HTTP share: sending, reading streams, and what a status means (spec/agents.md 1.4, 1.7). */
+/** What the adapters over HTTP share: sending, and what a refusal means (spec/agents.md 1.4, 1.7). */
 export interface HttpWorld {
   readonly http: HttpClient;
   readonly env: (name: string) => string | undefined;
-  /** Wall clock, for `Retry-After` as a date. */
-  readonly now: () => number;
+  /** Wall clock for `Retry-After` as a date, timers for silent streams. */
+  readonly clock: Pick<Clock, 'now' | 'timer'>;
+  readonly settings: LlmSettings;
 }
 
 export interface ProviderCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
+  /** Taken out of every text that leaves this layer (1.9). */
+  readonly secret: string | undefined;
+}
+
+/** One request with its answer: what reading the answer needs to know. */
+export interface Exchange {
+  readonly world: HttpWorld;
+  readonly request: ModelRequest;
+  readonly call: ProviderCall;
+  readonly response: HttpResponse;
+  readonly signal: AbortSignal;
 }
 
 /** @throws HarnError `llm` for a refusal of the service or a fault of the network; `signal.reason` when it fired */
-export async function send(world: HttpWorld, call: ProviderCall, request: ModelRequest, signal: AbortSignal): Promise<HttpResponse> {
+export async function send(world: HttpWorld, call: ProviderCall, request: ModelRequest, signal: AbortSignal): Promise<Exchange> {
   const response = await connect(world, call, request, signal);
-  if (response.status >= 200 && response.status < 300) return response;
-  throw await statusError(world, response, request);
+  if (response.status >= 200 && response.status < 300) return { world, request, call, response, signal };
+  throw await statusError(world, call, response, request, signal);
 }
 
 async function connect(world: HttpWorld, call: ProviderCall, request: ModelRequest, signal: AbortSignal): Promise<HttpResponse> {
   const headers = { 'content-type': 'application/json', ...call.headers };
   try {
-    return await world.http.request({ method: 'POST', url: call.url, headers, body: JSON.stringify(call.body), signal });
+    // A redirect would take the key to another host: fetch drops `authorization` there, but no header of a vendor's own.
+    return await world.http.request({
+      method: 'POST',
+      url: call.url,
+      headers,
+      body: JSON.stringify(call.body),
+      signal,
+      redirect: 'manual',
+    });
   } catch (error) {
-    throw networkError(error, request, signal);
+    throw networkError(error, `cannot be reached at ${new URL(call.url).origin}`, request, signal);
   }
 }
 
-function networkError(error: unknown, { provider, model }: ModelRequest, signal: AbortSignal): unknown {
+/** Codes of Node and of its fetch that mean waiting, not breaking. */
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** The error of the network itself is not kept as a cause: its text may quote headers or addresses. */
+export function networkError(error: unknown, what: string, { provider, model }: ModelRequest, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
+  const code = networkCode(error);
   return llmError({
-    category: 'transient_network',
-    message: `${provider} cannot be reached: ${errorText(error)}`,
+    category: code !== undefined && TIMEOUT_CODES.has(code) ? 'timeout' : 'transient_network',
+    message: `${provider} ${what}${code === undefined ? '' : ` (${code})`}`,
     provider,
     model,
-    cause: error,
+    ...(code === undefined ? {} : { facts: { network_code: code } }),
   });
 }
 
-async function statusError(world: HttpWorld, response: HttpResponse, { provider, model }: ModelRequest): Promise<Error> {
-  const detail = errorMessage(await response.text().catch(() => ''));
-  const message = `${provider} answered ${response.status}${detail === '' ? '' : `: ${detail}`}`;
-  const { category, reason } = classify(response.status, detail);
-  return llmError({ category, reason, message, provider, model, retryAfterMs: retryAfterMs(response.headers['retry-after'], world.now()) });
+function networkCode(error: unknown): string | undefined {
+  for (let current = error; typeof current === 'object' && current !== null; current = (current as { cause?: unknown }).cause) {
+    const { code } = current as { code?: unknown };
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
 }
 
-function classify(status: number, detail: string): { readonly category: string; readonly reason?: string } {
-  if (status === 401 || status === 403) return { category: 'auth' };
-  if (status === 404) return { category: 'not_found' };
-  if (status === 408 || status === 504) return { category: 'timeout' };
-  if (status === 429) return { category: 'rate_limit' };
-  if (status === 503 || status === 529) return { category: 'overloaded' };
+async function statusError(
+  world: HttpWorld,
+  call: ProviderCall,
+  response: HttpResponse,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { status, headers } = response;
+  const body = await response.text().catch(() => '');
+  if (signal.aborted) return signal.reason;
+  const fault = readFault(body);
+  const hint = status >= 300 && status < 400 ? ' (a redirect, which would take the key elsewhere): check the base URL' : '';
+  const message = `${request.provider} answered ${status}${hint}${fault.message === '' ? '' : `: ${fault.message}`}`;
+  return serviceError(request, call, { ...classify(status, fault), message, retryAfterMs: retryWish(headers, world.clock.now()) });
+}
+
+interface ServiceFault {
+  readonly category: string;
+  readonly reason?: string | undefined;
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Shorter ones are placeholders for servers that want any key. */
+const SHORTEST_SECRET = 6;
+
+/** An error in the service's words, without the key should the service have repeated it. */
+export function serviceError({ provider, model }: ModelRequest, { secret }: ProviderCall, fault: ServiceFault): Error {
+  const isSecret = secret !== undefined && secret.length >= SHORTEST_SECRET;
+  const message = isSecret ? fault.message.replaceAll(secret, '[key]') : fault.message;
+  return llmError({ ...fault, message, provider, model });
+}
+
+/** What a service says about a fault: its text, and whatever names the kind (`code`, `type`). */
+export interface FaultText {
+  readonly message: string;
+  readonly kind: string;
+}
+
+/** The message alone: raw bodies do not leave this layer (1.9). */
+function readFault(body: string): FaultText {
+  try {
+    const json = JSON.parse(body) as Json; // JSON.parse gives nothing but Json
+    return faultText(isJsonObject(json) ? (json.error ?? json) : json);
+  } catch {
+    return { message: '', kind: '' };
+  }
+}
+
+export function faultText(error: Json | undefined): FaultText {
+  if (typeof error === 'string') return { message: error, kind: '' };
+  if (!isJsonObject(error)) return { message: '', kind: '' };
+  const kind = [error.code, error.type].filter((part) => typeof part === 'string' || typeof part === 'number').join(' ');
+  return { message: typeof error.message === 'string' ? error.message : '', kind };
+}
+
+const STATUS_CATEGORIES: Readonly<Record<number, string>> = {
+  401: 'auth',
+  403: 'auth',
+  404: 'not_found',
+  408: 'timeout',
+  // The services' own clients try a conflict again.
+  409: 'server_error',
+  429: 'rate_limit',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+};
+
+/** Category and reason of an answered status (1.7). */
+export function classify(status: number, { message, kind }: FaultText): { readonly category: string; readonly reason?: string } {
+  const said = `${kind} ${message}`;
+  const category = STATUS_CATEGORIES[status];
+  if (category !== undefined) return { category };
   if (status >= 500) return { category: 'server_error' };
-  if (/context.{0,20}(length|window)|too many tokens|prompt is too long/i.test(detail))
+  if (status === 413 || /context.{0,20}(length|window|size)|too many tokens|too long|maximum.{0,20}tokens/i.test(said))
     return { category: 'generic', reason: 'context_overflow' };
-  if (/content.{0,10}(policy|filter)|safety/i.test(detail)) return { category: 'generic', reason: 'content_policy' };
+  if (/content.{0,10}(policy|filter)|safety/i.test(said)) return { category: 'generic', reason: 'content_policy' };
+  if (/model_not_found|model.{0,40}(does not exist|not found)/i.test(said)) return { category: 'not_found' };
   return { category: 'generic', reason: 'invalid_request' };
 }
 
-/** The message of the service alone: raw bodies do not leave this layer (1.9). */
-function errorMessage(body: string): string {
-  try {
-    const json = JSON.parse(body) as Json; // JSON.parse gives nothing but Json
-    const error = isJsonObject(json) ? json.error : undefined;
-    const message = isJsonObject(error) ? error.message : error;
-    return typeof message === 'string' ? message : '';
-  } catch {
-    return '';
-  }
+/** The status that an error inside a stream stands for: it comes as a number, or as the type that the service gives it. */
+export function classifyStreamFault(fault: FaultText): { readonly category: string; readonly reason?: string } {
+  const status = /\b[45]\d\d\b/.exec(fault.kind)?.[0];
+  if (status !== undefined) return classify(Number(status), fault);
+  const named = STREAM_FAULTS.find(([pattern]) => pattern.test(fault.kind));
+  return classify(named?.[1] ?? 500, fault);
+}
+
+const STREAM_FAULTS: readonly (readonly [pattern: RegExp, status: number])[] = [
+  [/overloaded/, 529],
+  [/rate_limit/, 429],
+  [/invalid_request|context_length/, 400],
+  [/authentication|permission|invalid_api_key/, 401],
+  [/not_found/, 404],
+  [/timeout/, 504],
+];
+
+/** `retry-after-ms`, which some services send beside the standard header, is the finer of the two. */
+function retryWish(headers: HttpResponse['headers'], now: number): number | undefined {
+  const fine = headers['retry-after-ms'];
+  if (fine !== undefined && /^\d+(\.\d+)?$/.test(fine.trim())) return Math.ceil(Number(fine));
+  return retryAfterMs(headers['retry-after'], now);
 }
 
 /** Seconds, or a date (RFC 9110). */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  if (/^\d+(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
   const at = Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
-/** The `data` of each server-sent event, as JSON; `[DONE]` ends the stream. */
-export async function* readEvents(response: HttpResponse, request: ModelRequest, signal: AbortSignal): AsyncIterable<JsonObject> {
-  const ready: string[] = [];
-  const parser = createParser({ onEvent: (event) => ready.push(event.data) });
-  const decoder = new TextDecoder();
-  try {
-    for await (const chunk of response.stream()) {
-      parser.feed(decoder.decode(chunk, { stream: true }));
-      for (const data of ready.splice(0)) {
-        if (data === '[DONE]') return;
-        yield parseEvent(data, request);
-      }
-    }
-  } catch (error) {
-    throw isLlmFault(error) ? error : networkError(error, request, signal);
-  }
-}
-
-/** One JSON document a line. */
-export async function* readLines(response: HttpResponse, request: ModelRequest, signal: AbortSignal): AsyncIterable<JsonObject> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  try {
-    for await (const chunk of response.stream()) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) if (line.trim() !== '') yield parseEvent(line, request);
-    }
-    if (rest.trim() !== '') yield parseEvent(rest, request);
-  } catch (error) {
-    throw isLlmFault(error) ? error : networkError(error, request, signal);
-  }
-}
-
-function isLlmFault(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === 'llm';
-}
-
-function parseEvent(data: string, { provider, model }: ModelRequest): JsonObject {
-  try {
-    const json = JSON.parse(data) as Json; // JSON.parse gives nothing but Json
-    if (isJsonObject(json)) return json;
-  } catch {
-    // told below
-  }
-  throw llmError({ category: 'transient_network', message: `${provider} sent an event that is no JSON object`, provider, model });
-}
-
-/** Arguments of a call as they arrived; a model that wrote broken JSON gets its call back as an error of the tool. */
-export function parseArguments(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const json = JSON.parse(text) as Json; // JSON.parse gives nothing but Json
-    return isJsonObject(json) ? json : { value: json };
-  } catch {
-    return { _unparsed: text };
-  }
-}
-
-export function baseUrl(world: HttpWorld, provider: string, fallback: string): string {
-  return (world.env(`${provider.toUpperCase()}_BASE_URL`) ?? fallback).replace(/\/+$/, '');
-}
-
-/** @throws HarnError `llm` (auth) that names the variable */
-export function requireKey(world: HttpWorld, variable: string, { provider, model }: ModelRequest): string {
-  const key = world.env(variable);
-  if (key !== undefined && key !== '') return key;
-  throw llmError({ category: 'auth', message: `${provider} needs an API key in ${variable}`, provider, model });
 }
 
 /** Options that go into the body under the same name when they are given. */
@@ -167,6 +208,12 @@ export function pickOptions(options: JsonObject, names: readonly string[]): Json
 export function overrides(request: ModelRequest): JsonObject {
   const given = request.options[request.provider];
   return isJsonObject(given) ? given : {};
+}
+
+/** Whether the answer should come piece by piece (1.2 `stream`, `HARN_LLM_STREAM`). */
+export function wantsStream(world: HttpWorld, { options }: ModelRequest): boolean {
+  if (typeof options.stream === 'boolean') return options.stream;
+  return !['0', 'false', 'off'].includes(world.env('HARN_LLM_STREAM')?.toLowerCase() ?? '');
 }
 
 export function asNumber(value: Json | undefined): number {

@@ -96,6 +96,10 @@ export interface RetryWorld {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** In [0, 1); spreads callers that failed together. */
   readonly jitter: () => number;
+  /** False forbids another attempt whatever the budget; true when left out. */
+  readonly mayRetry?: () => boolean;
+  /** Told before each wait; `failures` counts from 1. */
+  readonly onRetry?: (failures: number, delayMs: number, error: LlmErrorFacts) => void;
 }
 
 /** Delay before attempt `attempt` (0-based count of failures so far): the service's wish, else exponential up to 16 times the base. */
@@ -120,9 +124,11 @@ export async function withRetries<T>(
     } catch (error) {
       const facts = llmErrorFacts(error);
       if (facts === undefined || facts.kind !== 'transient' || index >= policy.retries || signal.aborted) throw error;
-      if (facts.provider === 'mock') continue;
-      const delay = retryDelayMs(index, policy.backoffMs, facts.retry_after_ms);
-      await world.sleep(Math.round(delay * (1 + world.jitter() / 10)), signal);
+      if (world.mayRetry?.() === false) throw error;
+      const wait = retryDelayMs(index, policy.backoffMs, facts.retry_after_ms);
+      const delayMs = facts.provider === 'mock' ? 0 : Math.round(wait * (1 + world.jitter() / 10));
+      world.onRetry?.(index + 1, delayMs, facts);
+      if (delayMs > 0) await world.sleep(delayMs, signal);
     }
   }
 }

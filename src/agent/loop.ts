@@ -31,7 +31,7 @@ import { type TurnOutcome, takeTurn } from './turn.ts';
 
 /** Runs one activation to its end, its park, or its error. */
 export async function runLoop(activation: Activation, world: LoopWorld): Promise<LoopEnd> {
-  const loop = openLoop(activation, world);
+  const loop = await openLoop(activation, world);
   const detach = loop.live.attach?.(() => loop.progress.transcript);
   try {
     return await takeTurns(loop);
@@ -52,12 +52,14 @@ async function takeTurns(loop: Loop): Promise<LoopEnd> {
 }
 
 /** @throws HarnError `plain` for options that cannot be, before the first model call */
-function openLoop(activation: Activation, world: LoopWorld): Loop {
+async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop> {
   const given = (activation.config.options ?? {}) as JsonObject; // the loop's own config, decoded next
   const options = decodeLoopOptions(given);
   const live = (activation.live as LoopLive | undefined) ?? NOTHING_LIVE; // made by the adapter that made this runner
-  const target = resolveModel({ provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) }, world.env);
-  const hasNativeTools = world.models.hasNativeTools(target.provider, target.model);
+  const wish = { provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) };
+  await world.models.prepare?.();
+  const target = resolveModel(wish, world.env, world.models.settings);
+  const hasNativeTools = await world.models.hasNativeTools(target.provider, target.model);
   const frame = requestFrame(target, hasNativeTools, text(activation.config.system), live.tools, options);
   const signal = live.signal === undefined ? activation.signal : AbortSignal.any([activation.signal, live.signal]);
   const { transcript, counters } = readLoopState(activation.state, activation.sessionId);

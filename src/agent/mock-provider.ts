@@ -63,9 +63,6 @@ export class MockProvider implements Provider {
     const answer = this.#answer(request);
     if (answer.thinking !== undefined) yield { type: 'thought', text: answer.thinking };
     if (answer.text !== '') yield { type: 'text', text: answer.text };
-    for (const call of answer.toolCalls) {
-      yield { type: 'tool_arguments', id: call.id, name: call.name, partial: JSON.stringify(call.arguments) };
-    }
     yield { type: 'finish', answer };
   }
 

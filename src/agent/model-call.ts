@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../platform/platform.ts';
 import { waitForPromise } from '../tasks/wait.ts';
-import { llmError, withRetries } from './llm-errors.ts';
+import { llmError, type LlmErrorFacts, withRetries } from './llm-errors.ts';
+import type { LlmSettings } from './llm-settings.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
 
 /** What a model call takes from the world. */
@@ -11,10 +12,21 @@ export interface ModelWorld {
 }
 
 export interface ModelRouter {
+  /**
+   * Reads what the project says of its models; to be awaited before `settings` is looked at.
+   *
+   * @throws HarnError `plain` for a project file that cannot be read
+   */
+  prepare?(): Promise<void>;
+  readonly settings?: LlmSettings | undefined;
+  /** Waits until the provider may be asked once more; outside the time that an attempt may take. */
+  admit?(provider: string, signal: AbortSignal): Promise<void>;
+  /** Told of everything that happens around an answer, whoever asked. */
+  observe?(event: CallEvent, request: ModelRequest): void;
   /** @throws HarnError `llm` (not_found) for a name that no adapter knows */
   provider(name: string): Provider;
   /** Whether the service takes tools as such; others get the text grammar (2.5). */
-  hasNativeTools(provider: string, model: string): boolean;
+  hasNativeTools(provider: string, model: string): boolean | Promise<boolean>;
 }
 
 export interface CallPolicy {
@@ -22,6 +34,34 @@ export interface CallPolicy {
   readonly backoffMs: number;
   /** Of one attempt. */
   readonly timeoutMs: number;
+  /**
+   * What to do when an attempt fails after text was handed on. A reader of events is told by `retry` that what it has is
+   * void (1.6); who passes text on for good, as `llm_stream` does, must `fail`.
+   */
+  readonly afterText?: 'retry' | 'fail';
+}
+
+/** An attempt failed and another one follows: what came of it is void. */
+export interface RetryEvent {
+  readonly type: 'retry';
+  /** Failed attempts so far, from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: LlmErrorFacts;
+  /** Characters of text that were handed on and no longer count. */
+  readonly discardedChars: number;
+}
+
+/** What the one who asks sees while an answer arrives. */
+export type CallEvent = ModelEvent | RetryEvent | SchemaRetryEvent;
+
+/** The answer had the wrong shape and is asked for again (1.5). */
+export interface SchemaRetryEvent {
+  readonly type: 'schema_retry';
+  readonly attempt: number;
+  readonly faults: readonly string[];
+  /** What the model is told; undefined for a bare retry. */
+  readonly correction: string | undefined;
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000;
@@ -36,11 +76,29 @@ export function callModel(
   request: ModelRequest,
   policy: CallPolicy,
   signal: AbortSignal,
-  onEvent: (event: ModelEvent) => void = () => {},
+  onEvent: (event: CallEvent) => void = () => {},
 ): Promise<ModelAnswer> {
   const provider = world.models.provider(request.provider);
-  const retryWorld = { sleep: world.clock.sleep.bind(world.clock), jitter: () => world.random.float() };
-  return withRetries(policy, retryWorld, signal, () => attempt(world, provider, request, policy.timeoutMs, signal, onEvent));
+  let deliveredChars = 0;
+  const deliver = (event: ModelEvent): void => {
+    if (event.type === 'text') deliveredChars += event.text.length;
+    onEvent(event);
+  };
+  const retryWorld = {
+    sleep: world.clock.sleep.bind(world.clock),
+    jitter: () => world.random.float(),
+    mayRetry: () => deliveredChars === 0 || policy.afterText !== 'fail',
+    onRetry: (attempt: number, delayMs: number, error: LlmErrorFacts) => {
+      const event: RetryEvent = { type: 'retry', attempt, delayMs, error, discardedChars: deliveredChars };
+      deliveredChars = 0;
+      onEvent(event);
+      world.models.observe?.(event, request);
+    },
+  };
+  return withRetries(policy, retryWorld, signal, async () => {
+    await world.models.admit?.(request.provider, signal);
+    return attempt(world, provider, request, policy.timeoutMs, signal, deliver);
+  });
 }
 
 async function attempt(
@@ -66,6 +124,8 @@ async function attempt(
   } finally {
     cancelTimer();
     signal.removeEventListener('abort', follow);
+    // Whatever still hangs on the connection lets go of it.
+    bound.abort(new Error('the model call is over'));
   }
 }
 

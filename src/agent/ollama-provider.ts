@@ -1,43 +1,71 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
-import { asNumber, type HttpWorld, overrides, pickOptions, readLines, send } from './http-provider.ts';
-import { type Message, messageCalls, messageText, type ToolCall } from './message.ts';
-import type { ModelAnswer, ModelRequest, Provider } from './provider.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { AnswerParts } from './answer-parts.ts';
+import { endpointOf } from './endpoint.ts';
+import { readLines } from './event-stream.ts';
+import {
+  asNumber,
+  classifyStreamFault,
+  faultText,
+  type HttpWorld,
+  overrides,
+  pickOptions,
+  send,
+  serviceError,
+  wantsStream,
+} from './http-provider.ts';
+import { llmError } from './llm-errors.ts';
+import { type Message, messageCalls, messageText } from './message.ts';
+import type { ModelEvent, ModelRequest, Provider } from './provider.ts';
+import type { ServiceFacts } from './provider-catalog.ts';
+import { wishedFormat } from './structured-output.ts';
 
 /** Ollama's chat (spec/agents.md 1.4): one JSON document a line, arguments as objects, results by tool name. */
-export function createOllamaProvider(world: HttpWorld): Provider {
+export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): Provider {
   return {
     async *stream(request, signal) {
-      const host = (world.env('OLLAMA_BASE_URL') ?? world.env('OLLAMA_HOST') ?? 'http://localhost:11434').replace(/\/+$/, '');
-      const url = `${host.includes('://') ? host : `http://${host}`}/api/chat`;
-      const response = await send(world, { url, headers: {}, body: requestBody(request) }, request, signal);
-      let text = '';
-      let thinking = '';
-      const calls: ToolCall[] = [];
-      for await (const event of readLines(response, request, signal)) {
-        const message = isJsonObject(event.message) ? event.message : {};
-        if (typeof message.thinking === 'string' && message.thinking !== '') {
-          thinking += message.thinking;
-          yield { type: 'thought', text: message.thinking };
+      const { baseUrl, key } = endpointOf(world, service, request);
+      const call = {
+        url: `${baseUrl}/api/chat`,
+        headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+        body: requestBody(request, wantsStream(world, request)),
+        secret: key,
+      };
+      const exchange = await send(world, call, request, signal);
+      const parts = new AnswerParts(request);
+      for await (const event of readLines(exchange)) {
+        if (event.error !== undefined) {
+          const fault = faultText(event.error);
+          throw serviceError(request, call, { ...classifyStreamFault(fault), message: `${request.provider}: ${fault.message}` });
         }
-        if (typeof message.content === 'string' && message.content !== '') {
-          text += message.content;
-          yield { type: 'text', text: message.content };
-        }
-        calls.push(...readCalls(message, calls.length));
-        if (event.done === true) yield { type: 'finish', answer: answer(request, event, text, thinking, calls) };
+        if (typeof event.model === 'string') parts.model = event.model;
+        if (isJsonObject(event.message)) yield* takeMessage(parts, event.message);
+        if (event.done !== true) continue;
+        parts.stopReason = event.done_reason === 'length' ? 'max_tokens' : 'end_turn';
+        yield { type: 'finish', answer: parts.build(usageOf(event)) };
       }
     },
   };
 }
 
-function requestBody(request: ModelRequest): JsonObject {
-  const { model, system, messages, tools, options } = request;
-  const settings = { ...pickOptions(options, ['temperature', 'top_p', 'top_k', 'seed', 'stop']), ...limit(options) };
+function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
+  const { model, system, tools, options } = request;
+  const settings = {
+    ...pickOptions(options, ['temperature', 'top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty']),
+    ...limit(options),
+  };
+  const { schema, isJson } = wishedFormat(options);
   return {
     model,
-    messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), ...messages.map(wireMessage)],
-    stream: true,
-    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+    messages: [
+      ...(system === undefined || system === '' ? [] : [{ role: 'system', content: system }]),
+      ...request.messages.map((message) => wireMessage(message, request)),
+    ],
+    stream: isStream,
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }),
+    ...(schema !== undefined ? { format: schema } : isJson ? { format: 'json' } : {}),
+    ...wireThinking(options.thinking),
     ...(Object.keys(settings).length === 0 ? {} : { options: settings }),
     ...overrides(request),
   };
@@ -47,40 +75,42 @@ function limit({ max_tokens: maxTokens }: JsonObject): JsonObject {
   return typeof maxTokens === 'number' ? { num_predict: maxTokens } : {};
 }
 
-function wireMessage(message: Message): JsonObject {
+function wireThinking(thinking: Json | undefined): JsonObject {
+  if (isJsonObject(thinking) && typeof thinking.level === 'string') return { think: thinking.level };
+  return thinking === true || isJsonObject(thinking) ? { think: true } : {};
+}
+
+function wireMessage(message: Message, request: ModelRequest): JsonObject {
   const content = messageText(message);
   if (message.role === 'tool') return { role: 'tool', tool_name: message.name ?? '', content };
   const calls = messageCalls(message);
-  const role = message.role === 'developer' ? 'system' : message.role;
-  if (calls.length === 0) return { role, content };
-  return { role, content, tool_calls: calls.map(({ name, arguments: args }) => ({ function: { name, arguments: args } })) };
-}
-
-/** Ollama gives no ids; they count over the answer. */
-function readCalls({ tool_calls: calls }: JsonObject, before: number): ToolCall[] {
-  return (Array.isArray(calls) ? calls : []).flatMap((call, index): ToolCall[] => {
-    const fn = isJsonObject(call) && isJsonObject(call.function) ? call.function : undefined;
-    if (fn === undefined) return [];
-    return [{ id: `call_${before + index + 1}`, name: String(fn.name ?? ''), arguments: isJsonObject(fn.arguments) ? fn.arguments : {} }];
-  });
-}
-
-function answer(request: ModelRequest, last: JsonObject, text: string, thinking: string, toolCalls: readonly ToolCall[]): ModelAnswer {
-  const stop = toolCalls.length > 0 ? 'tool_use' : last.done_reason === 'length' ? 'max_tokens' : 'end_turn';
+  const images = typeof message.content === 'string' ? [] : message.content.flatMap((block) => (block.type === 'image' ? [block] : []));
   return {
-    text,
-    toolCalls,
-    thinking: thinking === '' ? undefined : thinking,
-    thinkingSummary: undefined,
-    stopReason: stop,
-    provider: request.provider,
-    model: typeof last.model === 'string' ? last.model : request.model,
-    usage: {
-      input_tokens: asNumber(last.prompt_eval_count),
-      output_tokens: asNumber(last.eval_count),
-      cache_read_tokens: 0,
-      cache_write_tokens: 0,
-    },
-    blocks: undefined,
+    role: message.role === 'developer' ? 'system' : message.role,
+    content,
+    ...(images.length === 0 ? {} : { images: images.map((image) => imageData(image.base64, request)) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(({ name, arguments: args }) => ({ function: { name, arguments: args } })) }),
   };
+}
+
+function imageData(base64: string | undefined, { provider, model }: ModelRequest): string {
+  if (base64 !== undefined) return base64;
+  const message = `${provider} takes images as base64 only, not by url`;
+  throw llmError({ category: 'generic', reason: 'invalid_request', message, provider, model });
+}
+
+/** Calls come whole, and without ids. */
+function* takeMessage(parts: AnswerParts, { thinking, content, tool_calls: calls }: JsonObject): Iterable<ModelEvent> {
+  yield* parts.thought(thinking);
+  yield* parts.text(content);
+  for (const call of Array.isArray(calls) ? calls : []) {
+    if (!isJsonObject(call) || !isJsonObject(call.function)) continue;
+    const { name, arguments: args } = call.function;
+    const opened = parts.openCall('', String(name ?? ''));
+    yield* parts.callArguments(opened, typeof args === 'string' ? args : JSON.stringify(args ?? {}));
+  }
+}
+
+function usageOf({ prompt_eval_count: input, eval_count: output }: JsonObject) {
+  return { input_tokens: asNumber(input), output_tokens: asNumber(output), cache_read_tokens: 0, cache_write_tokens: 0 };
 }

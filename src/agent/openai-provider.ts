@@ -1,83 +1,70 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { AnswerParts, type CallPart } from './answer-parts.ts';
+import { capabilitiesOf, type Capabilities } from './capabilities.ts';
+import { endpointOf } from './endpoint.ts';
+import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import {
   asNumber,
-  baseUrl,
+  classifyStreamFault,
   DEFAULT_MAX_TOKENS,
+  type Exchange,
+  faultText,
   type HttpWorld,
   overrides,
-  parseArguments,
   pickOptions,
-  readEvents,
-  requireKey,
   send,
+  serviceError,
+  wantsStream,
 } from './http-provider.ts';
 import { type Block, type Message, messageCalls, messageText } from './message.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
+import type { ServiceFacts } from './provider-catalog.ts';
+import { wishedFormat } from './structured-output.ts';
 
 /** OpenAI chat completions and everything that speaks them (spec/agents.md 1.4): OpenRouter, local servers, Gemini. */
-export interface OpenAiService {
-  readonly defaultBaseUrl: string;
-  /** Environment variable of the key; undefined sends none. */
-  readonly keyVariable: string | undefined;
-  readonly isKeyOptional: boolean;
-}
-
-export const OPENAI_SERVICES: Readonly<Record<string, OpenAiService>> = {
-  openai: { defaultBaseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY', isKeyOptional: false },
-  openrouter: { defaultBaseUrl: 'https://openrouter.ai/api/v1', keyVariable: 'OPENROUTER_API_KEY', isKeyOptional: false },
-  gemini: {
-    defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-    keyVariable: 'GEMINI_API_KEY',
-    isKeyOptional: false,
-  },
-  local: { defaultBaseUrl: 'http://localhost:8000', keyVariable: 'LOCAL_LLM_API_KEY', isKeyOptional: true },
-};
-
-export function createOpenAiProvider(world: HttpWorld, name: string, service: OpenAiService): Provider {
+export function createOpenAiProvider(world: HttpWorld, service: ServiceFacts): Provider {
   return {
     async *stream(request, signal) {
+      const { baseUrl, key } = endpointOf(world, service, request);
+      const capabilities = capabilitiesOf(request.provider, request.model, world.settings.capabilities);
       const call = {
-        url: `${serviceUrl(world, name, service)}/chat/completions`,
-        headers: keyHeader(world, service, request),
-        body: requestBody(request),
+        url: `${baseUrl}/chat/completions`,
+        headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+        body: requestBody(request, capabilities, wantsStream(world, request)),
+        secret: key,
       };
-      const response = await send(world, call, request, signal);
-      const answer = new AnswerBuilder(request);
-      for await (const event of readEvents(response, request, signal)) yield* answer.take(event);
+      const exchange = await send(world, call, request, signal);
+      const answer = new AnswerReader(exchange);
+      if (bodyKind(exchange) === 'events') {
+        for await (const event of readEvents(exchange)) yield* answer.take(event);
+      } else yield* answer.take(await readDocument(exchange));
       if (answer.isFinished) yield { type: 'finish', answer: answer.build() };
     },
   };
 }
 
-/** The local server has a variable of its own, without the `/v1` that its paths have. */
-function serviceUrl(world: HttpWorld, name: string, service: OpenAiService): string {
-  if (name !== 'local') return baseUrl(world, name, service.defaultBaseUrl);
-  return `${(world.env('LOCAL_LLM_BASE_URL') ?? service.defaultBaseUrl).replace(/\/+$/, '')}/v1`;
-}
-
-function keyHeader(world: HttpWorld, { keyVariable, isKeyOptional }: OpenAiService, request: ModelRequest): Record<string, string> {
-  if (keyVariable === undefined) return {};
-  const key = isKeyOptional ? world.env(keyVariable) : requireKey(world, keyVariable, request);
-  return key === undefined ? {} : { authorization: `Bearer ${key}` };
-}
-
 const SAME_NAME = ['temperature', 'top_p', 'stop', 'seed', 'frequency_penalty', 'presence_penalty'];
 
-function requestBody(request: ModelRequest): JsonObject {
+function requestBody(request: ModelRequest, capabilities: Capabilities, isStream: boolean): JsonObject {
   const { model, system, messages, tools, toolChoice, options } = request;
   const limit = options.max_tokens ?? DEFAULT_MAX_TOKENS;
   return {
     model,
-    messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), ...messages.map(wireMessage)],
-    stream: true,
-    stream_options: { include_usage: true },
-    ...(/^(o\d|gpt-5)/.test(model) ? { max_completion_tokens: limit } : { max_tokens: limit }),
+    messages: [
+      ...(system === undefined || system === '' ? [] : [{ role: 'system', content: system }]),
+      ...messages.flatMap((message) => wireMessage(message)),
+    ],
+    ...(isStream ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
+    ...(capabilities.requires_completion_tokens ? { max_completion_tokens: limit } : { max_tokens: limit }),
     ...pickOptions(options, SAME_NAME),
     ...(tools.length === 0
       ? {}
-      : { tools: tools.map((tool) => ({ type: 'function', function: tool })), tool_choice: wireChoice(toolChoice) }),
+      : {
+          tools: tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })),
+          tool_choice: wireChoice(toolChoice),
+        }),
     ...wireFormat(options),
-    ...wireThinking(options.thinking),
+    ...wireThinking(request, capabilities),
     ...overrides(request),
   };
 }
@@ -86,36 +73,36 @@ function wireChoice(choice: ModelRequest['toolChoice']): Json {
   return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
 }
 
-function wireFormat({
-  output_format: format,
-  response_format: legacy,
-  schema,
-  json_schema: jsonSchema,
-  output_schema: outputSchema,
-}: JsonObject): JsonObject {
-  const wanted = [schema, jsonSchema, outputSchema, isJsonObject(format) ? format.schema : undefined].find(isJsonObject);
-  const strict = isJsonObject(format) && format.strict === true;
-  if (wanted !== undefined) return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: wanted, strict } } };
-  const kind = isJsonObject(format) ? format.kind : format;
-  return kind === 'json_object' || kind === 'json' || legacy === 'json' ? { response_format: { type: 'json_object' } } : {};
+function wireFormat(options: JsonObject): JsonObject {
+  const { schema, isJson, strict } = wishedFormat(options);
+  if (schema !== undefined) return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict } } };
+  return isJson ? { response_format: { type: 'json_object' } } : {};
 }
 
-function wireThinking(thinking: Json | undefined): JsonObject {
-  if (!isJsonObject(thinking) || thinking.mode !== 'effort' || typeof thinking.level !== 'string') return {};
-  return { reasoning_effort: thinking.level };
+/** Effort is what these services speak of; a plain wish to think is a medium one where the model takes any. */
+function wireThinking({ provider, options: { thinking } }: ModelRequest, capabilities: Capabilities): JsonObject {
+  const mode = thinking === true ? 'enabled' : isJsonObject(thinking) ? thinking.mode : undefined;
+  const level = isJsonObject(thinking) && typeof thinking.level === 'string' ? thinking.level : undefined;
+  if (provider === 'openrouter' && mode !== undefined) {
+    const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined;
+    return { reasoning: level !== undefined ? { effort: level } : budget !== undefined ? { max_tokens: budget } : { enabled: true } };
+  }
+  if (level !== undefined) return { reasoning_effort: level };
+  return mode !== undefined && capabilities.reasoning_effort_supported ? { reasoning_effort: 'medium' } : {};
 }
 
-function wireMessage(message: Message): JsonObject {
+function wireMessage(message: Message): JsonObject[] {
   const calls = messageCalls(message);
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.tool_call_id, content: messageText(message) };
+  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.tool_call_id, content: messageText(message) }];
   const content = typeof message.content === 'string' ? message.content : wireBlocks(message.content);
-  if (calls.length === 0) return { role: message.role, content };
+  const results = typeof message.content === 'string' ? [] : message.content.flatMap(wireResult);
+  if (calls.length === 0) return content.length === 0 ? results : [...results, { role: message.role, content }];
   const toolCalls = calls.map(({ id, name, arguments: args }) => ({
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(args) },
   }));
-  return { role: message.role, content: content.length === 0 ? null : content, tool_calls: toolCalls };
+  return [{ role: message.role, content: content.length === 0 ? null : content, tool_calls: toolCalls }];
 }
 
 /** Reasoning of other services means nothing here. */
@@ -128,83 +115,105 @@ function wireBlocks(blocks: readonly Block[]): Json[] {
   });
 }
 
-const STOP_REASONS: Readonly<Record<string, string>> = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' };
+/** A result that a script wrote as a block is a message of its own here. */
+function wireResult(block: Block): JsonObject[] {
+  if (block.type !== 'tool_result') return [];
+  const content = typeof block.content === 'string' ? block.content : JSON.stringify(block.content);
+  return [{ role: 'tool', tool_call_id: block.tool_use_id, content }];
+}
 
-/** Puts the deltas of one stream together. */
-class AnswerBuilder {
-  readonly #request: ModelRequest;
-  readonly #calls = new Map<number, { id: string; name: string; text: string }>();
-  #text = '';
-  #thinking = '';
-  #model: string;
-  #stop: string | undefined;
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+};
+
+/** Reads the deltas of a stream, or one whole message of the same shape. */
+class AnswerReader {
+  readonly #exchange: Exchange;
+  readonly #parts: AnswerParts;
+  readonly #calls = new Map<number, CallPart>();
+  #refusal = '';
   #usage: JsonObject = {};
 
-  constructor(request: ModelRequest) {
-    this.#request = request;
-    this.#model = request.model;
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#parts = new AnswerParts(exchange.request);
   }
 
   /** A stream without a finish reason was cut off: it is no answer. */
   get isFinished(): boolean {
-    return this.#stop !== undefined;
+    return this.#parts.isFinished;
   }
 
   *take(event: JsonObject): Iterable<ModelEvent> {
-    if (typeof event.model === 'string') this.#model = event.model;
+    if (event.error !== undefined && event.error !== null) throw this.#fault(event.error);
+    if (typeof event.model === 'string' && event.model !== '') this.#parts.model = event.model;
     if (isJsonObject(event.usage)) this.#usage = event.usage;
     const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
     if (!isJsonObject(choice)) return;
-    if (typeof choice.finish_reason === 'string') this.#stop = choice.finish_reason;
-    if (isJsonObject(choice.delta)) yield* this.#delta(choice.delta);
+    const delta = choice.delta ?? choice.message;
+    if (isJsonObject(delta)) yield* this.#delta(delta);
+    if (typeof choice.finish_reason === 'string') this.#finish(choice.finish_reason);
   }
 
   *#delta(delta: JsonObject): Iterable<ModelEvent> {
-    const thought = delta.reasoning_content ?? delta.reasoning;
-    if (typeof thought === 'string' && thought !== '') {
-      this.#thinking += thought;
-      yield { type: 'thought', text: thought };
-    }
-    if (typeof delta.content === 'string' && delta.content !== '') {
-      this.#text += delta.content;
-      yield { type: 'text', text: delta.content };
-    }
-    for (const part of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) if (isJsonObject(part)) yield* this.#call(part);
+    yield* this.#parts.thought(delta.reasoning_content ?? delta.reasoning);
+    yield* this.#parts.text(delta.content);
+    if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    for (const [position, part] of calls.entries()) if (isJsonObject(part)) yield* this.#call(part, position);
   }
 
-  *#call(part: JsonObject): Iterable<ModelEvent> {
-    const index = asNumber(part.index);
-    const call = this.#calls.get(index) ?? { id: '', name: '', text: '' };
+  /** Some servers leave `index` out, or count every call as 0: another id then begins another call. */
+  *#call(part: JsonObject, position: number): Iterable<ModelEvent> {
     const fn = isJsonObject(part.function) ? part.function : {};
-    if (typeof part.id === 'string') call.id = part.id;
-    if (typeof fn.name === 'string') call.name += fn.name;
-    if (typeof fn.arguments === 'string') call.text += fn.arguments;
-    this.#calls.set(index, call);
-    yield { type: 'tool_arguments', id: call.id, name: call.name, partial: call.text };
+    const id = typeof part.id === 'string' ? part.id : '';
+    const index = typeof part.index === 'number' ? part.index : position;
+    const open = this.#calls.get(index);
+    const isNew = open === undefined || (id !== '' && id !== open.id);
+    const call = isNew ? this.#parts.openCall(id, '') : open;
+    if (isNew) this.#calls.set(index, call);
+    if (call.name === '' && typeof fn.name === 'string') call.name = fn.name;
+    const piece = isJsonObject(fn.arguments) ? JSON.stringify(fn.arguments) : fn.arguments;
+    yield* this.#parts.callArguments(call, typeof piece === 'string' ? piece : '');
+  }
+
+  #finish(reason: string): void {
+    if (reason === 'content_filter' || this.#refusal !== '') throw this.#refused();
+    this.#parts.stopReason = STOP_REASONS[reason] ?? reason;
+  }
+
+  #refused(): Error {
+    const { request, call } = this.#exchange;
+    const why = this.#refusal === '' ? 'the answer was withheld by a content filter' : `the model refused: ${this.#refusal}`;
+    return serviceError(request, call, { category: 'generic', reason: 'content_policy', message: why });
+  }
+
+  #fault(error: Json): Error {
+    const { request, call } = this.#exchange;
+    const fault = faultText(error);
+    const message = fault.message === '' ? `${request.provider} broke off with an error` : `${request.provider}: ${fault.message}`;
+    return serviceError(request, call, { ...classifyStreamFault(fault), message });
   }
 
   build(): ModelAnswer {
     const details = isJsonObject(this.#usage.prompt_tokens_details) ? this.#usage.prompt_tokens_details : {};
-    const calls = [...this.#calls].sort(([left], [right]) => left - right).map(([, call]) => call);
-    return {
-      text: this.#text,
-      toolCalls: calls.map(({ id, name, text }, index) => ({
-        id: id === '' ? `call_${index + 1}` : id,
-        name,
-        arguments: parseArguments(text),
-      })),
-      thinking: this.#thinking === '' ? undefined : this.#thinking,
-      thinkingSummary: undefined,
-      stopReason: STOP_REASONS[this.#stop ?? ''] ?? this.#stop,
-      provider: this.#request.provider,
-      model: this.#model,
-      usage: {
-        input_tokens: asNumber(this.#usage.prompt_tokens),
-        output_tokens: asNumber(this.#usage.completion_tokens),
-        cache_read_tokens: asNumber(details.cached_tokens),
-        cache_write_tokens: 0,
-      },
-      blocks: undefined,
-    };
+    const outputTokens = asNumber(this.#usage.completion_tokens);
+    if (this.#parts.isEmpty && outputTokens > 0) throw this.#nothingDelivered(outputTokens);
+    return this.#parts.build({
+      input_tokens: asNumber(this.#usage.prompt_tokens),
+      output_tokens: outputTokens,
+      cache_read_tokens: asNumber(details.cached_tokens),
+      cache_write_tokens: asNumber(details.cache_write_tokens),
+    });
+  }
+
+  /** Seen of servers whose parser lost the answer: another try often helps. */
+  #nothingDelivered(outputTokens: number): Error {
+    const { request, call } = this.#exchange;
+    const message = `${request.provider} counted ${outputTokens} output tokens but delivered no content, reasoning, or tool calls`;
+    return serviceError(request, call, { category: 'server_error', message });
   }
 }

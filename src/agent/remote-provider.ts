@@ -1,13 +1,13 @@
 import { createAnthropicProvider } from './anthropic-provider.ts';
+import { serviceOf, unknownProvider } from './endpoint.ts';
 import type { HttpWorld } from './http-provider.ts';
 import { llmError } from './llm-errors.ts';
 import { createOllamaProvider } from './ollama-provider.ts';
-import { createOpenAiProvider, OPENAI_SERVICES } from './openai-provider.ts';
+import { createOpenAiProvider } from './openai-provider.ts';
 import type { Provider } from './provider.ts';
 
 /**
- * The adapter for a provider's name. A name of which only `<NAME>_BASE_URL` is known is a server that speaks OpenAI's
- * protocol; its key, if it wants one, is in `<NAME>_API_KEY`.
+ * The adapter for a provider's name; see `serviceOf` for how names are found.
  *
  * @throws HarnError `llm`: not_found for a name of nothing, generic where HARN_LLM_CALLS_DISABLED forbids models
  */
@@ -20,20 +20,17 @@ export function createRemoteProvider(world: HttpWorld, name: string): Provider {
       model: '',
     });
   }
-  if (name === 'anthropic') return createAnthropicProvider(world);
-  if (name === 'ollama') return createOllamaProvider(world);
-  const known = OPENAI_SERVICES[name];
-  if (known !== undefined) return createOpenAiProvider(world, name, known);
-  const variable = `${name.toUpperCase()}_BASE_URL`;
-  const url = world.env(variable);
-  if (url === undefined)
-    throw llmError({
-      category: 'not_found',
-      message: `unknown provider: ${name}; set ${variable} for a server of your own`,
-      provider: name,
-      model: '',
-    });
-  return createOpenAiProvider(world, name, { defaultBaseUrl: url, keyVariable: `${name.toUpperCase()}_API_KEY`, isKeyOptional: true });
+  const service = serviceOf(world, name);
+  switch (service?.protocol) {
+    case 'openai':
+      return createOpenAiProvider(world, service);
+    case 'anthropic':
+      return createAnthropicProvider(world, service);
+    case 'ollama':
+      return createOllamaProvider(world, service);
+    default:
+      throw unknownProvider({ provider: name, model: '' });
+  }
 }
 
 function forbidsCalls(world: HttpWorld): boolean {

@@ -1,3 +1,5 @@
+import { type LlmSettings, type ModelAlias, NO_SETTINGS } from './llm-settings.ts';
+
 /** Which service answers for a model, and under which name (spec/agents.md 1.4). Pure; the environment comes in. */
 
 export interface ModelTarget {
@@ -31,42 +33,60 @@ const SELECTORS: readonly Selector[] = [
   { matches: (model) => /^[^:\s]+:[^:\s]+$/.test(model), provider: 'ollama' },
 ];
 
-const DEFAULT_MODELS: Readonly<Record<string, string>> = {
-  mock: 'mock',
-  anthropic: 'claude-sonnet-4-20250514',
-  openai: 'gpt-4o',
-  openrouter: 'anthropic/claude-sonnet-4',
-  ollama: 'llama3.2',
-  local: 'gpt-4o',
-  gemini: 'gemini-2.5-flash',
+/** Names that stand for a model whatever the provider; `harn.toml` adds others. */
+export const BUILT_IN_ALIASES: Readonly<Record<string, ModelAlias>> = {
+  small: { id: 'claude-3-5-haiku-latest', provider: 'anthropic' },
+  mid: { id: 'gpt-4o-mini', provider: 'openai' },
+  frontier: { id: 'claude-opus-4-20250514', provider: 'anthropic' },
 };
 
-const TIERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  anthropic: { small: 'claude-3-5-haiku-latest', mid: 'claude-sonnet-4-20250514', frontier: 'claude-opus-4-20250514' },
-  openai: { small: 'gpt-4o-mini', mid: 'gpt-4o', frontier: 'o3' },
-  gemini: { small: 'gemini-2.5-flash-lite', mid: 'gemini-2.5-flash', frontier: 'gemini-2.5-pro' },
-  ollama: { small: 'llama3.2', mid: 'qwen2.5:14b', frontier: 'llama3.3:70b' },
-};
+/** An alias of the project, or one of harn's own. */
+export function aliasOf(name: string, settings: LlmSettings): ModelAlias | undefined {
+  if (Object.hasOwn(settings.aliases, name)) return settings.aliases[name];
+  return Object.hasOwn(BUILT_IN_ALIASES, name) ? BUILT_IN_ALIASES[name] : undefined;
+}
+
+/** The provider that a model's name gives away; undefined for other names. */
+export function inferProvider(model: string): string | undefined {
+  return SELECTORS.find((candidate) => candidate.matches(model))?.provider;
+}
 
 /**
- * Explicit provider, then `HARN_LLM_PROVIDER`, then the model's name, then `HARN_DEFAULT_PROVIDER`, then anthropic.
+ * Explicit provider, then `HARN_LLM_PROVIDER` (or `HARN_PROVIDER`), then the model's name, then `HARN_DEFAULT_PROVIDER`,
+ * then the project's choice, then anthropic. The project's model goes with the project's provider alone.
  *
  * @param env reads one environment variable
  */
-export function resolveModel(wish: ModelWish, env: (name: string) => string | undefined): ModelTarget {
-  const model = wish.model ?? env('HARN_LLM_MODEL');
+export function resolveModel(wish: ModelWish, env: (name: string) => string | undefined, settings: LlmSettings = NO_SETTINGS): ModelTarget {
+  const named = explicit(wish.provider) ?? explicit(env('HARN_LLM_PROVIDER')) ?? explicit(env('HARN_PROVIDER'));
+  const given = nonEmpty(wish.model) ?? nonEmpty(env('HARN_LLM_MODEL')) ?? nonEmpty(env('HARN_MODEL'));
+  const fallback = explicit(env('HARN_DEFAULT_PROVIDER')) ?? explicit(settings.provider);
+  const isProjects = wish.modelTier === undefined && (named ?? fallback) === explicit(settings.provider);
+  const asked = given ?? (isProjects ? settings.model : undefined);
+  const alias = asked === undefined ? undefined : aliasOf(asked, settings);
+  const model = alias?.id ?? asked;
   const selector = model === undefined ? undefined : SELECTORS.find((candidate) => candidate.matches(model));
   const provider =
-    explicit(wish.provider) ??
-    explicit(env('HARN_LLM_PROVIDER')) ??
+    named ??
+    nonEmpty(alias?.provider) ??
+    (given === undefined ? fallback : undefined) ??
     selector?.provider ??
-    explicit(env('HARN_DEFAULT_PROVIDER')) ??
+    fallback ??
     'anthropic';
-  if (model === undefined) return { provider, model: TIERS[provider]?.[wish.modelTier ?? ''] ?? DEFAULT_MODELS[provider] ?? 'default' };
+  if (model === undefined) return { provider, model: defaultModel(provider, wish.modelTier, settings) };
   const sent = selector?.strip !== undefined && provider === selector.provider ? model.slice(selector.strip.length) : model;
   return { provider, model: sent };
 }
 
+function defaultModel(provider: string, tier: string | undefined, { services }: LlmSettings): string {
+  const service = Object.hasOwn(services, provider) ? services[provider] : undefined;
+  return service?.tiers?.[tier ?? ''] ?? service?.defaultModel ?? 'default';
+}
+
 function explicit(provider: string | undefined): string | undefined {
-  return provider === undefined || provider === '' || provider === 'auto' ? undefined : provider;
+  return provider === 'auto' ? undefined : nonEmpty(provider);
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
 }

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '../base/json.ts';
-import { isJsonObject } from '../base/json.ts';
 import { llmError } from './llm-errors.ts';
 import type { CallUsage } from './loop-state.ts';
-import { type CallPolicy, callModel, type ModelWorld } from './model-call.ts';
+import { userMessage } from './message.ts';
+import { type CallEvent, type CallPolicy, callModel, type ModelWorld, type SchemaRetryEvent } from './model-call.ts';
 import { costUsd } from './pricing.ts';
-import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.ts';
-import { readStructured, retryMessages, type StructuredOutcome } from './structured-output.ts';
+import type { ModelAnswer, ModelRequest } from './provider.ts';
+import { correctionText, readStructured, type StructuredOutcome, wishedFormat } from './structured-output.ts';
 
 /** What the caller wants of the answer's shape (spec/agents.md 1.2, 1.5). */
 export interface ShapeWish {
@@ -31,13 +31,8 @@ export interface ShapedAnswer {
 
 /** Undefined when the options ask for plain text. */
 export function readShapeWish(options: JsonObject, defaultRetries: number): ShapeWish | undefined {
-  const format = options.output_format;
-  const kind = isJsonObject(format) ? format.kind : format;
-  const schema = [options.schema, options.json_schema, options.output_schema, isJsonObject(format) ? format.schema : undefined].find(
-    isJsonObject,
-  );
-  const isJson = kind === 'json_schema' || kind === 'json_object' || kind === 'json' || options.response_format === 'json';
-  if (schema === undefined && !isJson) return undefined;
+  const { schema, isJson } = wishedFormat(options);
+  if (!isJson) return undefined;
   const { output_validation: validation, schema_retries: retries, schema_retry_nudge: nudge } = options;
   return {
     schema,
@@ -58,7 +53,7 @@ export async function callShaped(
   policy: CallPolicy,
   wish: ShapeWish | undefined,
   signal: AbortSignal,
-  onEvent?: (event: ModelEvent) => void,
+  onEvent?: (event: CallEvent) => void,
 ): Promise<ShapedAnswer> {
   let messages = request.messages;
   let usage: CallUsage = { input_tokens: 0, output_tokens: 0, cost_usd: 0, calls: 0 };
@@ -69,7 +64,11 @@ export async function callShaped(
     const outcome = readStructured(answer.text, wish.schema);
     if (outcome.kind === 'valid') return { answer, ...UNSHAPED, data: outcome.data, usage, isExtracted: outcome.isExtracted };
     if (wish.validation !== 'error' || attempt >= wish.retries) return { answer, usage, ...misshapen(outcome) };
-    messages = retryMessages(request.messages, outcome.faults, wish.nudge);
+    const correction = correctionText(outcome.faults, wish.nudge);
+    const retry: SchemaRetryEvent = { type: 'schema_retry', attempt: attempt + 1, faults: outcome.faults, correction };
+    onEvent?.(retry);
+    world.models.observe?.(retry, request);
+    messages = correction === undefined ? request.messages : [...request.messages, userMessage(correction)];
   }
 }
 

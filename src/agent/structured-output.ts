@@ -1,8 +1,32 @@
-import type { Json, JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { schemaFaults } from './json-schema.ts';
-import { type Message, userMessage } from './message.ts';
 
 /** Structured answers (spec/agents.md 1.5): finding the JSON in a text, checking it, and asking again. Pure. */
+
+/** What the options say of the answer's format (1.2). */
+export interface WishedFormat {
+  readonly schema: JsonObject | undefined;
+  /** Some JSON is wanted, with a schema or without. */
+  readonly isJson: boolean;
+  readonly strict: boolean;
+}
+
+export function wishedFormat(options: JsonObject): WishedFormat {
+  const format = options.output_format;
+  const kind = isJsonObject(format) ? format.kind : format;
+  const schema = [options.schema, options.json_schema, options.output_schema, isJsonObject(format) ? format.schema : undefined].find(
+    isJsonObject,
+  );
+  const isJson = kind === 'json_schema' || kind === 'json_object' || kind === 'json' || options.response_format === 'json';
+  return { schema, isJson: isJson || schema !== undefined, strict: isJsonObject(format) && format.strict === true };
+}
+
+/** The wish in words, for services that take no schema; empty without one. */
+export function formatInstruction(options: JsonObject): string {
+  const { schema, isJson } = wishedFormat(options);
+  if (schema !== undefined) return `Answer with one JSON value that matches this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`;
+  return isJson ? 'Answer with one JSON value, and nothing else.' : '';
+}
 
 export interface ExtractedJson {
   readonly value: Json;
@@ -63,29 +87,21 @@ export type StructuredOutcome =
 /** @param schema JSON Schema; undefined accepts any JSON */
 export function readStructured(text: string, schema: JsonObject | undefined): StructuredOutcome {
   const found = extractJson(text);
-  if (found === undefined) return { kind: 'missing', faults: ['the answer contains no JSON value'] };
+  if (found === undefined) return { kind: 'missing', faults: ['the answer contains no parseable JSON value'] };
   const faults = schema === undefined ? [] : schemaFaults(found.value, schema);
   if (faults.length > 0) return { kind: 'invalid', data: found.value, isExtracted: found.isExtracted, faults };
   return { kind: 'valid', data: found.value, isExtracted: found.isExtracted };
 }
 
 /**
- * The messages of a retry: the original ones and one correction. The wrong answer is left out, or the model would
- * repeat it and history would keep it.
+ * What a retry adds to the original messages: one correction. The wrong answer is left out, or the model would repeat
+ * it and history would keep it.
  *
- * @param nudge text of the caller instead of ours; `false` asks again without a word
+ * @param nudge text of the caller instead of ours; `false` asks again without a word, which answers undefined
  */
-export function retryMessages(
-  original: readonly Message[],
-  faults: readonly string[],
-  nudge: string | boolean | undefined,
-): readonly Message[] {
-  if (nudge === false) return original;
-  const text = typeof nudge === 'string' ? nudge : correction(faults);
-  return [...original, userMessage(text)];
-}
-
-function correction(faults: readonly string[]): string {
+export function correctionText(faults: readonly string[], nudge: string | boolean | undefined): string | undefined {
+  if (nudge === false) return undefined;
+  if (typeof nudge === 'string') return nudge;
   const list = faults.map((fault) => `- ${fault}`).join('\n');
   return `Your previous answer did not match the required schema:\n${list}\nAnswer again with one JSON value that matches it, and nothing else.`;
 }

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
 import type { Clock } from '../platform/platform.ts';
 import { waitForPromise } from '../tasks/wait.ts';
+import { UNPARSED } from './answer-parts.ts';
 import { schemaFaults } from './json-schema.ts';
 import { renderJson } from './json-text.ts';
 import { type RepeatGuard, skippedRepeat } from './loop-guard.ts';
@@ -112,6 +113,10 @@ async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number,
 async function refuse(dispatcher: Dispatcher, call: ToolCall, phase: Phase): Promise<Settled | undefined> {
   const tool = dispatcher.tools.get(call.name);
   if (tool === undefined) return { status: 'error', text: `Error: unknown tool ${call.name}`, category: 'tool_error' };
+  if (typeof call.arguments[UNPARSED] === 'string') {
+    const text = `Error: the arguments of ${call.name} are not a JSON object: ${call.arguments[UNPARSED].slice(0, 200)}`;
+    return { status: 'error', text, category: 'schema_validation' };
+  }
   if (dispatcher.guard.refuses(call.name, call.arguments)) {
     return { status: 'rejected', text: skippedRepeat(call.name), category: 'rejected_loop' };
   }

@@ -2,6 +2,7 @@ import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
 import { assertWithinBudget, projectCall } from './call-budget.ts';
+import { sessionEvent } from './call-events.ts';
 import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
@@ -11,9 +12,9 @@ import { buildRequest, rewrittenMessages } from './loop-request.ts';
 import type { EndFacts } from './loop-result.ts';
 import { type AddedMessage, type CallResult, type CallUsage, type Feedback, withNames } from './loop-state.ts';
 import { assistantMessage, type Message, type ToolCall, userMessage } from './message.ts';
-import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
+import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
-import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.ts';
+import type { ModelAnswer, ModelRequest } from './provider.ts';
 import { dropUnpreserved, pendingReminders, type Reminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArguments, refusedResults } from './self-park.ts';
 import { addUsage, assertShape, callShaped, readShapeWish } from './structured-call.ts';
@@ -167,7 +168,7 @@ async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Ask
   };
   const wish = readShapeWish(patched, options.schemaRetries);
   const shaped = async () => {
-    const answered = await callShaped(world, request, policy, wish, loop.signal, (event) => emitChunk(loop, event));
+    const answered = await callShaped(world, request, policy, wish, loop.signal, (event) => emitCallEvent(loop, event));
     assertShape(answered, wish);
     return answered;
   };
@@ -188,15 +189,9 @@ async function visibleRequest(loop: Loop, request: ModelRequest): Promise<ModelR
   return context === undefined ? request : { ...request, messages: rewrittenMessages(await context(request.messages)) };
 }
 
-function emitChunk(loop: Loop, event: ModelEvent): void {
-  switch (event.type) {
-    case 'text':
-      return emitEvent(loop, { type: 'agent_message_chunk', content: event.text });
-    case 'thought':
-      return emitEvent(loop, { type: 'agent_thought_chunk', content: event.text });
-    default:
-      return undefined;
-  }
+function emitCallEvent(loop: Loop, event: CallEvent): void {
+  const told = sessionEvent(event);
+  if (told !== undefined) emitEvent(loop, told);
 }
 
 /** Calls come structured or, under the text grammar, in the text; a native model that writes text is a matter of options. */

@@ -7,6 +7,7 @@ import type { FileStat, Files } from '../platform/platform.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import { createLive, parametersSha256, restoredOptions, toolSlot } from './agent-live.ts';
 import { sha256 } from './agent-program.ts';
+import { agentServices } from './agent-services.ts';
 import { agentValue, field } from './agent-values.ts';
 import { decodeCaptures, type FunctionResolver } from './captured-value.ts';
 import type { ClosureSources } from './compile-program.ts';
@@ -39,9 +40,15 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
   const value = restoredOptions(agentValue(options), tools, closures);
   const live = createLive(context, value, { kind: 'loop', workerId: request.workerId, sessionId });
   const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
+  const { models } = agentServices(run);
+  await models.prepare?.();
   return {
     live,
-    model: resolveModel({ provider: text('provider'), model: text('model') }, (name) => run.platform.env.get(name)),
+    model: resolveModel(
+      { provider: text('provider'), model: text('model'), modelTier: text('model_tier') },
+      (name) => run.platform.env.get(name),
+      models.settings,
+    ),
     warnings: program?.warnings ?? [],
     resumeBy: live.callbacks.resumeBy,
   };

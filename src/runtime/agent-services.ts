@@ -1,5 +1,8 @@
+import { retryFacts } from '../agent/call-events.ts';
+import type { CapabilityRules } from '../agent/capabilities.ts';
 import { EventHub } from '../agent/events.ts';
 import type { HttpWorld } from '../agent/http-provider.ts';
+import { type LlmSettings, mergeRules, NO_SETTINGS } from '../agent/llm-settings.ts';
 import type { HookAnswer, TurnHook } from '../agent/loop-live.ts';
 import type { Feedback } from '../agent/loop-state.ts';
 import { MockProvider } from '../agent/mock-provider.ts';
@@ -11,6 +14,7 @@ import type { NewEvent } from '../agent/transcript.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
 import type { Run } from './context.ts';
+import { rateLimits } from './rate-limit.ts';
 
 /** What the agent half remembers for a run: the scripted model, sessions, listeners, and what was spent. */
 export interface AgentServices extends ModelWorld {
@@ -26,6 +30,12 @@ export interface AgentServices extends ModelWorld {
   readonly sessionsInUse: Map<string, number>;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
+  /** Told of retries, whoever asked. */
+  readonly listeners: Set<(event: JsonObject) => void>;
+  /** Calls, retries and corrections of the run, oldest first, for `agent_trace`. */
+  readonly trace: JsonObject[];
+  /** What the script says of models (`provider_capabilities_install`). */
+  capabilityRules: CapabilityRules;
   /** Runs the session hooks around a turn; set by the lifecycle of the run. */
   runTurnHook: ((event: TurnHook, payload: JsonObject, sessionId: string) => Promise<HookAnswer>) | undefined;
 }
@@ -70,17 +80,63 @@ function createServices(run: Run): AgentServices {
     spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
     recorder: undefined,
     runTurnHook: undefined,
-    models: createRouter(mock, { http, env: (name) => env.get(name), now: () => clock.now() }, (answer) => note(services, answer)),
+    listeners: new Set(),
+    trace: [],
+    capabilityRules: {},
+    models: createRouter(run, mock, { http, env: (name) => env.get(name), clock }, () => services),
   };
   if (run.onAgentEvent !== undefined) services.events.subscribeAll(run.onAgentEvent);
   return services;
 }
 
-function createRouter(mock: MockProvider, world: HttpWorld, onAnswer: (answer: ModelAnswer) => void): ModelRouter {
-  return {
-    provider: (name) => observed(mock.answersFor(name) ? mock : remoteProvider(world, name), onAnswer),
-    hasNativeTools: (provider) => provider !== 'mock',
+function createRouter(run: Run, mock: MockProvider, base: Omit<HttpWorld, 'settings'>, services: () => AgentServices): ModelRouter {
+  let project: LlmSettings = NO_SETTINGS;
+  let reading: Promise<void> | undefined;
+  const settings = (): LlmSettings => ({ ...project, capabilities: mergeRules(services().capabilityRules, project.capabilities) });
+  const read = async (): Promise<void> => {
+    const { readLlmSettings } = await import('./llm-project.ts');
+    project = readLlmSettings(run);
   };
+  const world: HttpWorld = {
+    ...base,
+    get settings() {
+      return settings();
+    },
+  };
+  return {
+    get settings() {
+      return settings();
+    },
+    prepare: () => {
+      if (run.projectRoot === undefined) return Promise.resolve();
+      reading ??= read();
+      return reading;
+    },
+    provider: (name) => observed(mock.answersFor(name) ? mock : remoteProvider(world, name), (answer) => note(services(), answer)),
+    hasNativeTools: async (provider, model) => {
+      if (provider === 'mock') return false;
+      const { capabilitiesOf } = await import('../agent/capabilities.ts');
+      return capabilitiesOf(provider, model, settings().capabilities).native_tools;
+    },
+    // A scripted answer waits for nobody.
+    admit: async (provider, signal) => {
+      if (!mock.answersFor(provider)) await rateLimits(run).admit(provider, signal);
+    },
+    observe: (event, request) => {
+      const facts = event.type === 'retry' || event.type === 'schema_retry' ? retryFacts(event) : undefined;
+      if (facts === undefined) return;
+      addTrace(services(), { provider: request.provider, model: request.model, ...facts });
+      for (const listener of services().listeners) listener(facts);
+    },
+  };
+}
+
+/** As many events as a long run may keep for `agent_trace`. */
+const TRACE_LIMIT = 10_000;
+
+function addTrace({ trace }: AgentServices, event: JsonObject): void {
+  trace.push(event);
+  if (trace.length > TRACE_LIMIT) trace.shift();
 }
 
 /** Adapters load with the first call: a run that asks no model, or the scripted one, does without them. */
@@ -100,6 +156,8 @@ function note(services: AgentServices, answer: ModelAnswer): void {
   spending.inputTokens += answer.usage.input_tokens;
   spending.outputTokens += answer.usage.output_tokens;
   spending.calls += 1;
+  const { provider, model, usage } = answer;
+  addTrace(services, { type: 'llm_call', provider, model, ...usage, cost_usd: costUsd(model, usage), stop_reason: answer.stopReason ?? null });
   services.recorder?.(answer);
 }
 

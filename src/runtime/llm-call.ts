@@ -2,8 +2,8 @@ import { assertWithinBudget, budgetError, projectCall } from '../agent/call-budg
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
 import { assistantMessage, decodeMessages, type Message, userMessage } from '../agent/message.ts';
-import { DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
-import type { ModelAnswer, ModelEvent, ModelRequest, ToolSpec } from '../agent/provider.ts';
+import { type CallEvent, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
+import type { ModelAnswer, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
 import { resolveModel } from '../agent/resolve-model.ts';
 import { assertShape, callShaped, readShapeWish, type ShapedAnswer } from '../agent/structured-call.ts';
@@ -43,20 +43,21 @@ interface History {
  *
  * @throws HarnError `llm` for faults of the model and, with `output_validation: "error"`, of the answer's shape
  */
-export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (event: ModelEvent) => void): Promise<LlmAnswer> {
+export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (event: CallEvent) => void): Promise<LlmAnswer> {
   const answer = await askOnce(context, call, onEvent);
   assertShape(answer.shaped, readShapeWish(optionsJson(call.options), DEFAULT_SCHEMA_RETRIES));
   return answer;
 }
 
 /** As `runLlmCall`, but a wrong shape comes back in `shaped.faults`. */
-export async function askOnce(context: Context, call: LlmCall, onEvent?: (event: ModelEvent) => void): Promise<LlmAnswer> {
+export async function askOnce(context: Context, call: LlmCall, onEvent?: (event: CallEvent) => void): Promise<LlmAnswer> {
   const services = agentServices(context.run);
   const options = optionsJson(call.options);
   const history = openHistory(services, call, options);
   const asked = call.prompt === undefined ? [] : [userMessage(call.prompt)];
   const before = asked.reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
-  const request = buildRequest(services, call, options, before);
+  await services.models.prepare?.();
+  const request = await buildRequest(services, call, options, before);
   refuseOverBudget(services, request);
   const shaped = await callShaped(
     services,
@@ -87,11 +88,11 @@ function openHistory(services: AgentServices, call: LlmCall, options: JsonObject
   return { transcript: messages.reduce((sofar, message: Message) => appendMessage(sofar, message), transcript), sessionId };
 }
 
-function buildRequest(services: AgentServices, call: LlmCall, options: JsonObject, transcript: Transcript): ModelRequest {
+async function buildRequest(services: AgentServices, call: LlmCall, options: JsonObject, transcript: Transcript): Promise<ModelRequest> {
   const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
-  const target = resolveModel({ provider: text('provider'), model: text('model'), modelTier: text('model_tier') }, services.env);
+  const target = resolveModel({ provider: text('provider'), model: text('model'), modelTier: text('model_tier') }, services.env, services.models.settings);
   const tools = toolSpecs(field(call.options, 'tools'));
-  const format = text('tool_format') ?? (services.models.hasNativeTools(target.provider, target.model) ? 'native' : 'text');
+  const format = text('tool_format') ?? ((await services.models.hasNativeTools(target.provider, target.model)) ? 'native' : 'text');
   const isNative = format === 'native';
   const reminders = renderReminders(pendingReminders(transcript));
   const system = call.system ?? text('system');

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { retryAfterMs } from '../../src/agent/http-provider.ts';
 import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
+import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
 import type { Message } from '../../src/agent/message.ts';
 import { callModel } from '../../src/agent/model-call.ts';
 import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
 import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { HttpRequest, HttpResponse } from '../../src/platform/platform.ts';
-import { fakeWorld, script } from './fake-activation.ts';
+import { fakeWorld, frozenClock, script } from './fake-activation.ts';
 
 const TOOL = { name: 'read', description: 'Read', parameters: { type: 'object', properties: { path: { type: 'string' } } } };
 const HISTORY: readonly Message[] = [
@@ -62,7 +63,7 @@ async function ask(modelRequest: ModelRequest, responses: HttpResponse[], retrie
       return next;
     },
   };
-  const provider = createRemoteProvider({ http, env: (name) => keys[name], now: () => 0 }, modelRequest.provider);
+  const provider = createRemoteProvider({ http, env: (name) => keys[name], clock: frozenClock(), settings: NO_SETTINGS }, modelRequest.provider);
   const world = { ...fakeWorld(script()), models: { provider: () => provider, hasNativeTools: () => true } };
   const answer = await callModel(world, modelRequest, { retries, backoffMs: 10, timeoutMs: 1e9 }, new AbortController().signal);
   return { answer, sent, body: JSON.parse(String(sent.at(-1)?.body)) as JsonObject };
@@ -108,8 +109,9 @@ const STREAMS: [provider: string, body: string, callId: string][] = [
 
 test('no model is called where HARN_LLM_CALLS_DISABLED is set', () => {
   const http = { request: () => Promise.reject(new Error('sent')) };
+  const world = { http, clock: frozenClock(), settings: NO_SETTINGS };
   const providerWith = (value: string) =>
-    createRemoteProvider({ http, env: (name) => (name === 'HARN_LLM_CALLS_DISABLED' ? value : undefined), now: () => 0 }, 'openai');
+    createRemoteProvider({ ...world, env: (name) => (name === 'HARN_LLM_CALLS_DISABLED' ? value : undefined) }, 'openai');
   expect(() => providerWith('1')).toThrow('HARN_LLM_CALLS_DISABLED');
   expect(() => providerWith('0')).not.toThrow();
 });

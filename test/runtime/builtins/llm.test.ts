@@ -44,7 +44,7 @@ llm_mock({text: "no json here"})
 llm_mock({text: "Sure: {\\"n\\": 7}"})
 println(llm_call_structured("count", schema, {provider: "mock"}).n)
 let second = llm_mock_calls()[1].messages
-show([len(second), second[1].content.contains("contains no JSON value")])`,
+show([len(second), second[1].content.contains("contains no parseable JSON value")])`,
     ['7', '2 true'],
   ],
   [

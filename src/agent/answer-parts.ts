@@ -1,0 +1,92 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { ModelAnswer, ModelEvent, ModelRequest, Usage } from './provider.ts';
+
+interface CallPart {
+  id: string;
+  name: string;
+  /** Arguments as they arrived. */
+  text: string;
+}
+
+/** Puts an answer together from the pieces of a stream, whichever protocol they came by. */
+export class AnswerParts {
+  readonly #request: ModelRequest;
+  readonly #calls: CallPart[] = [];
+  #text = '';
+  #thinking = '';
+  model: string;
+  /** Signature of the reasoning. */
+  signature = '';
+  /** In the words of 1.3; undefined while the service has not said why it stopped: the stream is not at its end. */
+  stopReason: string | undefined;
+
+  constructor(request: ModelRequest) {
+    this.#request = request;
+    this.model = request.model;
+  }
+
+  get isFinished(): boolean {
+    return this.stopReason !== undefined;
+  }
+
+  /** True when nothing was delivered at all. */
+  get isEmpty(): boolean {
+    return this.#text === '' && this.#thinking === '' && this.#calls.length === 0;
+  }
+
+  *text(text: Json | undefined): Iterable<ModelEvent> {
+    if (typeof text !== 'string' || text === '') return;
+    this.#text += text;
+    yield { type: 'text', text };
+  }
+
+  *thought(text: Json | undefined): Iterable<ModelEvent> {
+    if (typeof text !== 'string' || text === '') return;
+    this.#thinking += text;
+    yield { type: 'thought', text };
+  }
+
+  /** Begins a call; services that give none get an id that counts over the answer. */
+  openCall(id: string, name: string): CallPart {
+    const call = { id: id === '' ? `call_${this.#calls.length + 1}` : id, name, text: '' };
+    this.#calls.push(call);
+    return call;
+  }
+
+  *callArguments(call: CallPart, piece: string): Iterable<ModelEvent> {
+    call.text += piece;
+    yield { type: 'tool_arguments', id: call.id, name: call.name, partial: call.text };
+  }
+
+  build(usage: Usage): ModelAnswer {
+    return {
+      text: this.#text,
+      toolCalls: this.#calls.map(({ id, name, text }) => ({ id, name, arguments: parseArguments(text) })),
+      thinking: this.#thinking === '' ? undefined : this.#thinking,
+      thinkingSummary: undefined,
+      thinkingSignature: this.signature === '' ? undefined : this.signature,
+      // Servers exist that say `stop` after a call.
+      stopReason: this.stopReason === 'end_turn' && this.#calls.length > 0 ? 'tool_use' : this.stopReason,
+      provider: this.#request.provider,
+      model: this.model,
+      usage,
+      blocks: undefined,
+    };
+  }
+}
+
+export type { CallPart };
+
+/** Key under which arguments travel that could not be read; the dispatcher answers such a call with an error. */
+export const UNPARSED = '_unparsed';
+
+/** Arguments of a call as they arrived; a model that wrote broken JSON gets its call back as an error of the tool. */
+export function parseArguments(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const json = JSON.parse(text) as Json; // JSON.parse gives nothing but Json
+    return isJsonObject(json) ? json : { [UNPARSED]: text };
+  } catch {
+    return { [UNPARSED]: text };
+  }
+}

@@ -66,7 +66,10 @@ const CLAUDE: Partial<Capabilities> = { native_tools: true, prompt_caching: true
 const CLAUDE_SEARCH: Partial<Capabilities> = { ...CLAUDE, defer_loading: true, tool_search: ['bm25', 'regex'], max_tools: 10_000 };
 
 const ANTHROPIC: readonly Rule[] = [
-  { matches: (model) => model.startsWith('claude-opus') && claudeVersion(model) >= 407, can: { ...CLAUDE_SEARCH, thinking_modes: ['adaptive'] } },
+  {
+    matches: (model) => model.startsWith('claude-opus') && claudeVersion(model) >= 407,
+    can: { ...CLAUDE_SEARCH, thinking_modes: ['adaptive'] },
+  },
   { matches: (model) => model.startsWith('claude-haiku') && claudeVersion(model) < 405, can: CLAUDE },
   claude(400, CLAUDE_SEARCH),
   claude(0, CLAUDE),
@@ -95,7 +98,10 @@ const OPENAI: readonly Rule[] = [
 ];
 
 /** Services of the vendors' models under the vendors' names. */
-const RESOLD: readonly Rule[] = [...OPENAI, ...ANTHROPIC.map(({ matches, can }) => ({ matches, can: { ...can, defer_loading: false, tool_search: [] } }))];
+const RESOLD: readonly Rule[] = [
+  ...OPENAI,
+  ...ANTHROPIC.map(({ matches, can }) => ({ matches, can: { ...can, defer_loading: false, tool_search: [] } })),
+];
 
 const GEMINI: readonly Rule[] = [
   like(/^gemini-(2\.5|[3-9])/, {

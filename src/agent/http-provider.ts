@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Clock, HttpClient, HttpResponse } from '../platform/platform.ts';
-import type { LlmSettings } from './llm-settings.ts';
 import { llmError } from './llm-errors.ts';
+import type { LlmSettings } from './llm-settings.ts';
 import type { ModelRequest } from './provider.ts';
 
 /** What the adapters over HTTP share: sending, and what a refusal means (spec/agents.md 1.4, 1.7). */

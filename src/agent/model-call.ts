@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../platform/platform.ts';
 import { waitForPromise } from '../tasks/wait.ts';
-import { llmError, type LlmErrorFacts, withRetries } from './llm-errors.ts';
+import { type LlmErrorFacts, llmError, withRetries } from './llm-errors.ts';
 import type { LlmSettings } from './llm-settings.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
 

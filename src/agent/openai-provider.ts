@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { AnswerParts, type CallPart } from './answer-parts.ts';
-import { capabilitiesOf, type Capabilities } from './capabilities.ts';
+import { type Capabilities, capabilitiesOf } from './capabilities.ts';
 import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import {

@@ -36,11 +36,7 @@ export const SERVICES: Readonly<Record<string, ServiceFacts>> = {
   },
   openrouter: compatible('https://openrouter.ai/api/v1', ['OPENROUTER_API_KEY'], 'anthropic/claude-sonnet-4'),
   gemini: {
-    ...compatible(
-      'https://generativelanguage.googleapis.com/v1beta/openai',
-      ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-      'gemini-2.5-flash',
-    ),
+    ...compatible('https://generativelanguage.googleapis.com/v1beta/openai', ['GEMINI_API_KEY', 'GOOGLE_API_KEY'], 'gemini-2.5-flash'),
     tiers: { small: 'gemini-2.5-flash-lite', mid: 'gemini-2.5-flash', frontier: 'gemini-2.5-pro' },
   },
   ollama: {

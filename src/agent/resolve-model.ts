@@ -67,12 +67,7 @@ export function resolveModel(wish: ModelWish, env: (name: string) => string | un
   const model = alias?.id ?? asked;
   const selector = model === undefined ? undefined : SELECTORS.find((candidate) => candidate.matches(model));
   const provider =
-    named ??
-    nonEmpty(alias?.provider) ??
-    (given === undefined ? fallback : undefined) ??
-    selector?.provider ??
-    fallback ??
-    'anthropic';
+    named ?? nonEmpty(alias?.provider) ?? (given === undefined ? fallback : undefined) ?? selector?.provider ?? fallback ?? 'anthropic';
   if (model === undefined) return { provider, model: defaultModel(provider, wish.modelTier, settings) };
   const sent = selector?.strip !== undefined && provider === selector.provider ? model.slice(selector.strip.length) : model;
   return { provider, model: sent };

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
 import type { RunOutput } from './output.ts';
@@ -20,10 +21,12 @@ export function modelFlags(platform: Platform, { options }: RunArguments, output
   return {
     async apply(run) {
       if (replay === undefined && record === undefined && options.trace === undefined) return;
-      const { modelUsage, recordModel, replayModel } = await import('../runtime/agent-mock-file.ts');
+      const { modelUsage, onModelRetry, recordModel, replayModel } = await import('../runtime/agent-mock-file.ts');
       if (replay !== undefined) replayModel(run, replay.text, replay.name);
       if (record !== undefined) recorded = recordModel(run).lines;
-      if (options.trace === true) usage = () => modelUsage(run);
+      if (options.trace !== true) return;
+      usage = () => modelUsage(run);
+      onModelRetry(run, (event) => output.err(`harn: ${retryLine(event)}\n`));
     },
     finish() {
       if (record !== undefined && recorded !== undefined) platform.files.write(record, recorded());
@@ -41,6 +44,14 @@ interface Usage {
 
 function usageLine({ calls, inputTokens, outputTokens, costUsd }: Usage): string {
   return `harn: ${calls} model call${calls === 1 ? '' : 's'}, ${inputTokens} input tokens, ${outputTokens} output tokens, $${costUsd.toFixed(4)}\n`;
+}
+
+function retryLine(event: JsonObject): string {
+  if (event.type === 'schema_retry') {
+    return `asking again (${event.attempt}): ${Array.isArray(event.errors) ? event.errors.join('; ') : ''}`;
+  }
+  const discarded = event.discarded_chars === 0 ? '' : `, ${event.discarded_chars} characters of the answer are void`;
+  return `retry ${event.attempt} of ${event.provider}/${event.model} in ${event.delay_ms} ms: ${event.message}${discarded}`;
 }
 
 function readMock(platform: Platform, path: string): string {

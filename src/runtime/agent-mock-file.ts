@@ -1,4 +1,5 @@
 import { parseMockFile, renderMockLine } from '../agent/mock-entry.ts';
+import type { JsonObject } from '../base/json.ts';
 import { agentServices, type Spending } from './agent-services.ts';
 import type { Run } from './context.ts';
 
@@ -17,4 +18,9 @@ export function recordModel(run: Run): { readonly lines: () => string } {
   const lines: string[] = [];
   agentServices(run).recorder = (answer) => lines.push(renderMockLine(answer));
   return { lines: () => lines.map((line) => `${line}\n`).join('') };
+}
+
+/** Tells of each retry of a model call, of the transport (`llm_retry`) or of the answer's shape (`schema_retry`). */
+export function onModelRetry(run: Run, listener: (event: JsonObject) => void): void {
+  agentServices(run).listeners.add(listener);
 }

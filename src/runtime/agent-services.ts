@@ -157,7 +157,14 @@ function note(services: AgentServices, answer: ModelAnswer): void {
   spending.outputTokens += answer.usage.output_tokens;
   spending.calls += 1;
   const { provider, model, usage } = answer;
-  addTrace(services, { type: 'llm_call', provider, model, ...usage, cost_usd: costUsd(model, usage), stop_reason: answer.stopReason ?? null });
+  addTrace(services, {
+    type: 'llm_call',
+    provider,
+    model,
+    ...usage,
+    cost_usd: costUsd(model, usage),
+    stop_reason: answer.stopReason ?? null,
+  });
   services.recorder?.(answer);
 }
 

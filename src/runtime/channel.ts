@@ -10,6 +10,7 @@ export class ChannelHandle extends Handle implements Source {
   readonly typeName = 'channel';
   readonly name: string;
   readonly queue: Channel<Value>;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(name: string, capacity: number) {
     super();
@@ -21,8 +22,19 @@ export class ChannelHandle extends Handle implements Source {
     return `<channel:${this.name}>`;
   }
 
+  /** Ends the channel because its source failed: who has taken everything that is in it gets the error. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.queue.close();
+  }
+
   pull(context: Context): Pulled | Promise<Pulled> {
-    return andThen(this.queue.receive(context.signal), (value) => (value === CLOSED ? END : value));
+    return andThen(this.queue.receive(context.signal), (value) => (value === CLOSED ? this.#end() : value));
+  }
+
+  #end(): typeof END {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    return END;
   }
 }
 

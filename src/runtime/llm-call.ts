@@ -2,7 +2,7 @@ import { assertWithinBudget, budgetError, projectCall } from '../agent/call-budg
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
 import { assistantMessage, decodeMessages, type Message, userMessage } from '../agent/message.ts';
-import { type CallEvent, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
+import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
 import type { ModelAnswer, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
 import { resolveModel } from '../agent/resolve-model.ts';
@@ -23,6 +23,8 @@ export interface LlmCall {
   readonly prompt: string | undefined;
   readonly system: string | undefined;
   readonly options: Value;
+  /** The text goes on as it arrives and cannot be taken back: no attempt may follow one that delivered some. */
+  readonly isLive?: boolean;
 }
 
 export interface LlmAnswer {
@@ -59,11 +61,12 @@ export async function askOnce(context: Context, call: LlmCall, onEvent?: (event:
   await services.models.prepare?.();
   const request = await buildRequest(services, call, options, before);
   refuseOverBudget(services, request);
+  const wish = readShapeWish(options, DEFAULT_SCHEMA_RETRIES);
   const shaped = await callShaped(
     services,
     request,
-    policyOf(options),
-    readShapeWish(options, DEFAULT_SCHEMA_RETRIES),
+    policyOf(options, call),
+    wish !== undefined && call.isLive === true ? { ...wish, retries: 0 } : wish,
     context.signal,
     onEvent,
   );
@@ -90,7 +93,11 @@ function openHistory(services: AgentServices, call: LlmCall, options: JsonObject
 
 async function buildRequest(services: AgentServices, call: LlmCall, options: JsonObject, transcript: Transcript): Promise<ModelRequest> {
   const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
-  const target = resolveModel({ provider: text('provider'), model: text('model'), modelTier: text('model_tier') }, services.env, services.models.settings);
+  const target = resolveModel(
+    { provider: text('provider'), model: text('model'), modelTier: text('model_tier') },
+    services.env,
+    services.models.settings,
+  );
   const tools = toolSpecs(field(call.options, 'tools'));
   const format = text('tool_format') ?? ((await services.models.hasNativeTools(target.provider, target.model)) ? 'native' : 'text');
   const isNative = format === 'native';
@@ -120,12 +127,13 @@ function toolSpecs(tools: Value): ToolSpec[] {
   });
 }
 
-function policyOf(options: JsonObject) {
+function policyOf(options: JsonObject, { isLive }: LlmCall): CallPolicy {
   const count = (key: string, fallback: number): number => (typeof options[key] === 'number' ? options[key] : fallback);
   return {
     retries: count('llm_retries', 0),
     backoffMs: count('llm_backoff_ms', 250),
     timeoutMs: typeof options.timeout === 'number' ? options.timeout * 1000 : DEFAULT_TIMEOUT_MS,
+    afterText: isLive === true ? 'fail' : 'retry',
   };
 }
 

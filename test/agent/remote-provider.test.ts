@@ -63,7 +63,10 @@ async function ask(modelRequest: ModelRequest, responses: HttpResponse[], retrie
       return next;
     },
   };
-  const provider = createRemoteProvider({ http, env: (name) => keys[name], clock: frozenClock(), settings: NO_SETTINGS }, modelRequest.provider);
+  const provider = createRemoteProvider(
+    { http, env: (name) => keys[name], clock: frozenClock(), settings: NO_SETTINGS },
+    modelRequest.provider,
+  );
   const world = { ...fakeWorld(script()), models: { provider: () => provider, hasNativeTools: () => true } };
   const answer = await callModel(world, modelRequest, { retries, backoffMs: 10, timeoutMs: 1e9 }, new AbortController().signal);
   return { answer, sent, body: JSON.parse(String(sent.at(-1)?.body)) as JsonObject };

@@ -1,4 +1,4 @@
-import { CLOSED, pollChannels } from '../../tasks/channel.ts';
+import { pollChannels } from '../../tasks/channel.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { caughtValue } from '../caught.ts';
 import { ChannelHandle, queueOf, waitForChannel } from '../channel.ts';
@@ -13,7 +13,7 @@ import { parallelRace } from '../parallel.ts';
 import { payloadOf } from '../result.ts';
 import { isCancelled } from '../task-context.ts';
 import { awaitTask, cancelGracefully, cancelTask } from '../tasks.ts';
-import { CALL, Dict, isCallable, typeOf, type Value } from '../value.ts';
+import { CALL, Dict, END, isCallable, typeOf, type Value } from '../value.ts';
 
 const DEFAULT_CAPACITY = 256;
 const DEFAULT_GRACE_MS = 5_000;
@@ -86,7 +86,7 @@ export const concurrencyBuiltins: BuiltinGroup = {
       doc: 'The next value of a channel; waits for one. Nil when the channel is closed and empty.',
       colour: 'async',
       call: (context, _depth, channel) =>
-        andThen(channelArgument('receive', channel).queue.receive(context.signal), (value) => (value === CLOSED ? undefined : value)),
+        andThen(channelArgument('receive', channel).pull(context), (value) => (value === END ? undefined : value)),
     },
     try_receive: {
       signature: '(channel: channel) -> any',

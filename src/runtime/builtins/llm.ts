@@ -76,17 +76,27 @@ async function structuredEnvelope(context: Context, args: Args): Promise<Value> 
   return agentValue((await runStructured(context, args)).envelope);
 }
 
-/** The first call has begun when this returns; a fault at the start is thrown, a later one closes the channel. */
+/** The answer has begun when this returns; a fault at the start is thrown, a later one reaches who reads the channel. */
 async function streamText(context: Context, args: Args): Promise<Value> {
   const channel = new ChannelHandle('llm_stream', Number.MAX_SAFE_INTEGER);
-  const started = new Promise<void>((resolve, reject) => {
-    const answered = runLlmCall(context, plainCall(args), (event) => {
-      if (event.type === 'text') void channel.queue.send(event.text, context.signal);
+  await new Promise<void>((resolve, reject) => {
+    const answered = runLlmCall(context, { ...plainCall(args), isLive: true }, (event) => {
+      if (event.type === 'retry') return;
+      if (event.type === 'text') channel.queue.trySend(event.text); // there is always room
       resolve();
     });
-    taskTree(context.run).track(answered.then(() => resolve(), reject).finally(() => channel.queue.close()));
+    const settled = answered.then(
+      () => {
+        channel.queue.close();
+        resolve();
+      },
+      (error: unknown) => {
+        channel.fail(error);
+        reject(error);
+      },
+    );
+    taskTree(context.run).track(settled);
   });
-  await started;
   return channel;
 }
 

@@ -1,0 +1,546 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
+import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
+import { type CallEvent, type CallPolicy, callModel } from '../../src/agent/model-call.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
+import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import type { HttpClient, HttpResponse } from '../../src/platform/platform.ts';
+import { fakeWorld, frozenClock, script } from './fake-activation.ts';
+import { anthropicText, type ModelServer, openAiText, type Reply, sse, startModelServer } from './model-server.ts';
+
+/** Adapters against servers on the loopback interface that speak the real formats. */
+const KEY = 'sk-canary-5f2e9b';
+const STREAMS = {
+  openai: readFileSync('fixtures/model-wire/openai.sse', 'utf8'),
+  anthropic: readFileSync('fixtures/model-wire/anthropic.sse', 'utf8'),
+  ollama: readFileSync('fixtures/model-wire/ollama.ndjson', 'utf8'),
+};
+type Name = keyof typeof STREAMS;
+const NAMES = Object.keys(STREAMS) as Name[];
+
+const platform = createNodePlatform();
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+function request(provider: string, change: Partial<ModelRequest> = {}): ModelRequest {
+  const messages = [{ role: 'user' as const, content: 'hello' }];
+  return { provider, model: 'm', system: 'be brief', messages, tools: [], toolChoice: 'auto', options: {}, ...change };
+}
+
+interface Setup {
+  readonly provider?: string;
+  readonly change?: Partial<ModelRequest>;
+  readonly policy?: Partial<CallPolicy>;
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: CallEvent) => void;
+  readonly http?: HttpClient;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Asks as a loop does. Retries do not wait: the clock stands still, and sleeping moves it. */
+async function ask({
+  provider = 'openai',
+  change = {},
+  policy = {},
+  signal,
+  onEvent,
+  http = platform.http,
+  env = {},
+}: Setup): Promise<ModelAnswer> {
+  const variables: Readonly<Record<string, string>> = {
+    OPENAI_API_KEY: KEY,
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    ANTHROPIC_API_KEY: KEY,
+    ANTHROPIC_BASE_URL: server.url,
+    OLLAMA_HOST: server.url,
+    ...env,
+  };
+  const clock = { now: () => platform.clock.now(), timer: platform.clock.timer.bind(platform.clock) };
+  const world = { http, env: (name: string) => variables[name], clock, settings: NO_SETTINGS };
+  return callModel(
+    {
+      ...fakeWorld(script(), frozenClock()),
+      models: { provider: (name) => createRemoteProvider(world, name), hasNativeTools: () => true },
+    },
+    request(provider, change),
+    { retries: 0, backoffMs: 10, timeoutMs: 60_000, ...policy },
+    signal ?? new AbortController().signal,
+    onEvent,
+  );
+}
+
+async function fault(asked: Promise<unknown>): Promise<JsonObject> {
+  const error: unknown = await asked.then(
+    () => 'answered',
+    (caught: unknown) => caught,
+  );
+  return llmErrorFacts(error) ?? { thrown: String(error) };
+}
+
+const EXPECTED = {
+  text: 'Grüß dich 😀',
+  toolCalls: [
+    { name: 'read', arguments: { path: 'ü' } },
+    { name: 'list', arguments: { depth: 2 } },
+  ],
+  stopReason: 'tool_use',
+  usage: { input_tokens: 90, output_tokens: 40 },
+};
+
+/** A body in two pieces, without the network that could join them. */
+function cutClient(body: string, at: number): HttpClient {
+  const bytes = new TextEncoder().encode(body);
+  const response: HttpResponse = {
+    status: 200,
+    headers: {},
+    text: async () => body,
+    bytes: async () => bytes,
+    async *stream() {
+      yield bytes.subarray(0, at);
+      yield bytes.subarray(at);
+    },
+  };
+  return { request: async () => response };
+}
+
+describe('answers', () => {
+  test.each(NAMES)('%s: the same answer wherever the stream is cut in two', async (provider) => {
+    const size = new TextEncoder().encode(STREAMS[provider]).length;
+    for (let at = 1; at < size; at++) {
+      const answer = await ask({ provider, http: cutClient(STREAMS[provider], at) });
+      expect(answer, `cut at byte ${at}`).toMatchObject(EXPECTED);
+    }
+  });
+
+  test.each(NAMES)('%s: byte by byte from a server, deltas in order', async (provider) => {
+    server.reply({ body: STREAMS[provider], pieceBytes: 1 });
+    const events: CallEvent[] = [];
+    const answer = await ask({ provider, onEvent: (event) => events.push(event) });
+    expect(answer).toMatchObject(EXPECTED);
+    const texts = events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
+    expect(texts).toEqual(['Grüß', ' dich 😀']);
+    const last = events.findLast((event) => event.type === 'tool_arguments');
+    expect(last).toMatchObject({ name: 'list', partial: expect.stringMatching(/^\{"depth":\s*2\}$/) });
+  });
+
+  test('ids of the service are kept, thinking comes with its signature, caches are counted', async () => {
+    server.reply({ body: STREAMS.anthropic });
+    const answer = await ask({ provider: 'anthropic' });
+    expect(answer.toolCalls.map((call) => call.id)).toEqual(['call_a', 'call_b']);
+    expect(answer).toMatchObject({ thinking: 'Hm, höflich.', thinkingSignature: 'EqQB', model: 'claude-sonnet-4-20250514' });
+    expect(answer.usage).toMatchObject({ cache_read_tokens: 50, cache_write_tokens: 10 });
+  });
+
+  const WHOLE: readonly (readonly [provider: Name, body: JsonObject])[] = [
+    [
+      'openai',
+      {
+        model: 'gpt-4o',
+        choices: [
+          {
+            message: {
+              role: 'assistant',
+              content: 'Grüß dich 😀',
+              tool_calls: [
+                { id: 'call_a', type: 'function', function: { name: 'read', arguments: '{"path":"ü"}' } },
+                { id: 'call_b', type: 'function', function: { name: 'list', arguments: '{"depth":2}' } },
+              ],
+            },
+            finish_reason: 'tool_calls',
+          },
+        ],
+        usage: { prompt_tokens: 90, completion_tokens: 40 },
+      },
+    ],
+    [
+      'anthropic',
+      {
+        type: 'message',
+        model: 'claude-sonnet-4',
+        content: [
+          { type: 'text', text: 'Grüß dich 😀' },
+          { type: 'tool_use', id: 'call_a', name: 'read', input: { path: 'ü' } },
+          { type: 'tool_use', id: 'call_b', name: 'list', input: { depth: 2 } },
+        ],
+        stop_reason: 'tool_use',
+        usage: { input_tokens: 90, output_tokens: 40 },
+      },
+    ],
+    [
+      'ollama',
+      {
+        message: {
+          content: 'Grüß dich 😀',
+          tool_calls: [{ function: { name: 'read', arguments: { path: 'ü' } } }, { function: { name: 'list', arguments: { depth: 2 } } }],
+        },
+        done: true,
+        prompt_eval_count: 90,
+        eval_count: 40,
+      },
+    ],
+  ];
+  test.each(WHOLE)('%s: stream: false gives the same answer in one document', async (provider, body) => {
+    server.reply({ headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(body) });
+    const answer = await ask({ provider, change: { options: { stream: false } } });
+    expect(answer).toMatchObject(EXPECTED);
+    expect(server.received.at(-1)?.body.stream).toBe(false);
+  });
+
+  test('HARN_LLM_STREAM turns streaming off', async () => {
+    server.reply({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(WHOLE[0]?.[1]) });
+    await ask({ env: { HARN_LLM_STREAM: '0' } });
+    expect(server.received.at(-1)?.body.stream).toBe(false);
+  });
+
+  const PECULIAR: readonly (readonly [what: string, deltas: readonly JsonObject[]])[] = [
+    [
+      'calls without an index',
+      [
+        { tool_calls: [{ id: 'a', function: { name: 'read', arguments: '{"path":"ü"}' } }] },
+        { tool_calls: [{ id: 'b', function: { name: 'list', arguments: '{"depth":2}' } }] },
+      ],
+    ],
+    [
+      'every call with index 0',
+      [
+        { tool_calls: [{ index: 0, id: 'a', function: { name: 'read', arguments: '{"path":"ü"}' } }] },
+        { tool_calls: [{ index: 0, id: 'b', function: { name: 'list', arguments: '{"depth":2}' } }] },
+      ],
+    ],
+    [
+      'the name again in every piece, and the same id',
+      [
+        { tool_calls: [{ index: 0, id: 'a', function: { name: 'read', arguments: '{"pa' } }] },
+        { tool_calls: [{ index: 0, id: 'a', function: { name: 'read', arguments: 'th":"ü"}' } }] },
+        { tool_calls: [{ index: 1, id: 'b', function: { name: 'list', arguments: '{"depth":2}' } }] },
+      ],
+    ],
+    [
+      'arguments as an object, no ids',
+      [
+        {
+          tool_calls: [{ function: { name: 'read', arguments: { path: 'ü' } } }, { function: { name: 'list', arguments: { depth: 2 } } }],
+        },
+      ],
+    ],
+  ];
+  test.each(PECULIAR)('compatible servers: %s, no usage, `stop` after calls', async (_what, deltas) => {
+    server.reply({
+      body: sse(...deltas.map((delta) => ({ choices: [{ delta }] })), { choices: [{ delta: {}, finish_reason: 'stop' }] }, '[DONE]'),
+    });
+    const answer = await ask({});
+    expect(answer).toMatchObject({ toolCalls: EXPECTED.toolCalls, stopReason: 'tool_use', usage: { input_tokens: 0 } });
+    expect(new Set(answer.toolCalls.map((call) => call.id)).size).toBe(2);
+  });
+
+  test('arguments that are no JSON come back as they were, for the tool to refuse', async () => {
+    const call = { index: 0, id: 'a', function: { name: 'read', arguments: '{"path": ' } };
+    server.reply({ body: sse({ choices: [{ delta: { tool_calls: [call] } }] }, { choices: [{ delta: {}, finish_reason: 'length' }] }) });
+    const answer = await ask({});
+    expect(answer).toMatchObject({ toolCalls: [{ arguments: { _unparsed: '{"path": ' } }], stopReason: 'max_tokens' });
+  });
+
+  test('a connection is used again for the next turn', async () => {
+    server.reply({ body: STREAMS.openai }, { body: STREAMS.openai });
+    await ask({});
+    const before = server.connections();
+    await ask({});
+    expect(server.connections()).toBe(before);
+  });
+
+  test('a server that leaves the connection open after the answer holds nobody up', async () => {
+    server.reply({ body: STREAMS.openai, end: 'silence' });
+    await expect(ask({})).resolves.toMatchObject(EXPECTED);
+    await server.received.at(-1)?.disconnected;
+  });
+});
+
+interface FaultRow {
+  readonly what: string;
+  readonly reply: Reply;
+  readonly provider?: Name;
+  readonly expected: JsonObject;
+}
+
+const refusal = (message: string, more: JsonObject = {}): string => JSON.stringify({ error: { message, ...more } });
+const json = { 'content-type': 'application/json' };
+const inTenSeconds = (): string => new Date(Math.ceil(Date.now() / 1000) * 1000 + 10_000).toUTCString();
+
+const FAULTS: readonly FaultRow[] = [
+  {
+    what: '401 that repeats the key',
+    reply: { status: 401, headers: json, body: refusal(`Incorrect API key provided: ${KEY}`) },
+    expected: { category: 'auth', kind: 'terminal', message: 'openai answered 401: Incorrect API key provided: [key]' },
+  },
+  {
+    what: '429 with Retry-After in seconds',
+    reply: { status: 429, headers: { 'retry-after': '7' }, body: refusal('slow down') },
+    expected: { category: 'rate_limit', kind: 'transient', retry_after_ms: 7000 },
+  },
+  {
+    what: '429 with retry-after-ms',
+    reply: { status: 429, headers: { 'retry-after': '7', 'retry-after-ms': '250' }, body: '' },
+    expected: { category: 'rate_limit', retry_after_ms: 250 },
+  },
+  {
+    what: '500 with a page',
+    reply: { status: 500, body: '<html>' },
+    expected: { category: 'server_error', message: 'openai answered 500' },
+  },
+  {
+    what: '529',
+    provider: 'anthropic',
+    reply: {
+      status: 529,
+      headers: json,
+      body: JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+    },
+    expected: { category: 'overloaded', kind: 'transient', message: 'anthropic answered 529: Overloaded' },
+  },
+  {
+    what: 'a redirect',
+    reply: { status: 307, headers: { location: 'http://127.0.0.1:1/' } },
+    expected: { category: 'generic', kind: 'terminal', message: expect.stringContaining('check the base URL') as unknown as string },
+  },
+  {
+    what: 'a context that is too long, by code',
+    reply: { status: 400, headers: json, body: refusal('too much', { code: 'context_length_exceeded' }) },
+    expected: { category: 'generic', reason: 'context_overflow', kind: 'terminal' },
+  },
+  {
+    what: 'a context that is too long, in words',
+    provider: 'anthropic',
+    reply: { status: 400, headers: json, body: refusal('prompt is too long: 250000 tokens > 200000 maximum') },
+    expected: { category: 'generic', reason: 'context_overflow' },
+  },
+  {
+    what: 'a model that is not there',
+    provider: 'ollama',
+    reply: { status: 404, headers: json, body: JSON.stringify({ error: "model 'm' not found" }) },
+    expected: { category: 'not_found', message: "ollama answered 404: model 'm' not found" },
+  },
+  {
+    what: 'a page instead of an answer',
+    reply: { headers: { 'content-type': 'text/html' }, body: '<html>' },
+    expected: { category: 'generic', kind: 'terminal', message: expect.stringContaining('check the base URL') as unknown as string },
+  },
+  {
+    what: 'a reset in mid-stream',
+    reply: { body: sse({ choices: [{ delta: { content: 'half' } }] }), end: 'reset' },
+    expected: { category: 'transient_network', kind: 'transient', message: expect.stringContaining('broke off') as unknown as string },
+  },
+  {
+    what: 'a clean end without a finish reason',
+    reply: { body: sse({ choices: [{ delta: { content: 'half' } }] }) },
+    expected: { category: 'transient_network', message: 'the stream ended before the answer did' },
+  },
+  {
+    what: 'a clean end without a stop reason',
+    provider: 'anthropic',
+    reply: { body: STREAMS.anthropic.slice(0, STREAMS.anthropic.indexOf('event: message_delta')) },
+    expected: { category: 'transient_network', message: 'the stream ended before the answer did' },
+  },
+  {
+    what: 'an event that is no JSON',
+    reply: { body: 'data: oops\n\n' },
+    expected: { category: 'transient_network', message: 'openai sent an event that is no JSON object' },
+  },
+  {
+    what: 'an error event in the stream',
+    reply: { body: sse({ choices: [{ delta: { content: 'half' } }] }, { error: { message: 'upstream is gone', code: 502 } }) },
+    expected: { category: 'server_error', message: 'openai: upstream is gone' },
+  },
+  {
+    what: 'an overload in the stream',
+    provider: 'anthropic',
+    reply: { body: sse({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }) },
+    expected: { category: 'overloaded', message: 'anthropic: Overloaded' },
+  },
+  {
+    what: 'an error line in the stream',
+    provider: 'ollama',
+    reply: { body: `${JSON.stringify({ error: 'out of memory' })}\n` },
+    expected: { category: 'server_error', message: 'ollama: out of memory' },
+  },
+  {
+    what: 'a refusal in words',
+    reply: { body: sse({ choices: [{ delta: { refusal: 'I cannot.' } }] }, { choices: [{ delta: {}, finish_reason: 'stop' }] }) },
+    expected: { category: 'generic', reason: 'content_policy', message: 'the model refused: I cannot.' },
+  },
+  {
+    what: 'a content filter',
+    reply: { body: sse({ choices: [{ delta: {}, finish_reason: 'content_filter' }] }) },
+    expected: { category: 'generic', reason: 'content_policy', kind: 'terminal' },
+  },
+  {
+    what: 'a refusal as stop reason',
+    provider: 'anthropic',
+    reply: { body: sse({ type: 'message_delta', delta: { stop_reason: 'refusal' }, usage: {} }) },
+    expected: { category: 'generic', reason: 'content_policy' },
+  },
+  {
+    what: 'tokens that were counted and never delivered',
+    reply: { body: sse({ choices: [{ delta: {}, finish_reason: 'stop' }], usage: { completion_tokens: 12 } }) },
+    expected: { category: 'server_error', kind: 'transient' },
+  },
+];
+
+describe('faults (1.7)', () => {
+  test.each(FAULTS)('$what', async ({ reply, provider = 'openai', expected }) => {
+    server.reply(reply);
+    expect(await fault(ask({ provider }))).toMatchObject(expected);
+  });
+
+  test('429 with Retry-After as a date', async () => {
+    server.reply({ status: 429, headers: { 'retry-after': inTenSeconds() } });
+    const { retry_after_ms: wait } = await fault(ask({}));
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(11_000);
+  });
+
+  test('nobody listens', async () => {
+    const gone = await startModelServer();
+    await gone.close();
+    const facts = await fault(ask({ env: { OPENAI_BASE_URL: `${gone.url}/v1` } }));
+    expect(facts).toMatchObject({ category: 'transient_network', network_code: 'ECONNREFUSED' });
+    expect(facts.message).toBe(`openai cannot be reached at ${gone.url} (ECONNREFUSED)`);
+  });
+
+  test('an idle stream is given up, and the server sees the connection close', async () => {
+    server.reply({ body: sse({ choices: [{ delta: { content: 'half' } }] }), end: 'silence' });
+    const facts = await fault(ask({ change: { options: { idle_timeout: 0.05 } } }));
+    expect(facts).toMatchObject({ category: 'timeout', message: 'openai sent nothing for 50 ms in the middle of its answer' });
+    await server.received.at(-1)?.disconnected;
+  });
+});
+
+describe('aborting (1.7)', () => {
+  const half = sse({ choices: [{ delta: { content: 'half' } }] });
+  const POINTS: readonly (readonly [point: string, reply: Reply])[] = [
+    ['before the headers', { start: 'silence' }],
+    ['before the first event', { body: ': hi\n\n', end: 'silence' }],
+    ['in the middle of an event', { body: half.slice(0, 20), end: 'silence' }],
+    ['between events', { body: half, end: 'silence' }],
+    ['in an error body', { status: 500, body: '{"error":', end: 'silence' }],
+  ];
+  test.each(POINTS)('%s: the call rejects with the reason and the server sees the disconnect', async (_point, reply) => {
+    server.reply(reply);
+    const controller = new AbortController();
+    const index = server.received.length;
+    const asked = fault(ask({ signal: controller.signal, policy: { retries: 3 } }));
+    const received = await server.arrived(index);
+    controller.abort(new Error('enough'));
+    expect(await asked).toEqual({ thrown: 'Error: enough' });
+    await received.disconnected;
+    expect(server.received.length).toBe(index + 1);
+  });
+
+  test('before the request: nothing is sent', async () => {
+    const before = server.received.length;
+    expect(await fault(ask({ signal: AbortSignal.abort(new Error('enough')) }))).toEqual({ thrown: 'Error: enough' });
+    expect(server.received.length).toBe(before);
+  });
+
+  test('in the wait before a retry: no second request', async () => {
+    server.reply({ status: 500 });
+    const before = server.received.length;
+    const controller = new AbortController();
+    const onEvent = (event: CallEvent): void => {
+      if (event.type === 'retry') controller.abort(new Error('enough'));
+    };
+    await fault(ask({ signal: controller.signal, policy: { retries: 3 }, onEvent }));
+    expect(server.received.length).toBe(before + 1);
+  });
+});
+
+describe('retries', () => {
+  const half: Reply = { body: sse({ choices: [{ delta: { content: 'half' } }] }), end: 'reset' };
+
+  test('are told, with what of the text is void, and nothing of it is kept', async () => {
+    server.reply({ status: 429, headers: { 'retry-after': '2' }, body: refusal('slow down') }, half, { body: openAiText('whole') });
+    const events: CallEvent[] = [];
+    const answer = await ask({ policy: { retries: 2 }, onEvent: (event) => events.push(event) });
+    expect(answer.text).toBe('whole');
+    expect(events.filter((event) => event.type === 'retry')).toMatchObject([
+      { attempt: 1, delayMs: 2000, discardedChars: 0, error: { category: 'rate_limit' } },
+      { attempt: 2, discardedChars: 4, error: { category: 'transient_network' } },
+    ]);
+  });
+
+  test('do not follow text that was handed on for good', async () => {
+    server.reply(half);
+    const before = server.received.length;
+    expect(await fault(ask({ policy: { retries: 2, afterText: 'fail' } }))).toMatchObject({ category: 'transient_network' });
+    expect(server.received.length).toBe(before + 1);
+  });
+
+  test('are not spent on what stays as it is', async () => {
+    server.reply({ status: 401, body: refusal('no') });
+    const before = server.received.length;
+    expect(await fault(ask({ policy: { retries: 5 } }))).toMatchObject({ category: 'auth' });
+    expect(server.received.length).toBe(before + 1);
+  });
+});
+
+describe('configuration', () => {
+  const WRONG: readonly (readonly [what: string, provider: string, env: Readonly<Record<string, string>>, message: string])[] = [
+    ['no key for OpenAI', 'openai', { OPENAI_API_KEY: '' }, 'openai needs an API key in OPENAI_API_KEY'],
+    ['no key for Anthropic', 'anthropic', { ANTHROPIC_API_KEY: ' ' }, 'anthropic needs an API key in ANTHROPIC_API_KEY'],
+    ['no key for OpenRouter', 'openrouter', {}, 'openrouter needs an API key in OPENROUTER_API_KEY'],
+    ['no key for Gemini', 'gemini', {}, 'gemini needs an API key in GEMINI_API_KEY (or GOOGLE_API_KEY)'],
+    ['an unknown name', 'my-proxy', {}, 'unknown provider: my-proxy; set MY_PROXY_BASE_URL for a server of your own'],
+    ['an address that is none', 'openai', { OPENAI_BASE_URL: 'localhost:80' }, 'openai: OPENAI_BASE_URL is no http or https address'],
+  ];
+  test.each(WRONG)('%s: told before any request', async (_what, provider, env, message) => {
+    const http = { request: () => Promise.reject(new Error('sent')) };
+    expect(await fault(ask({ provider, env, http }))).toMatchObject({ kind: 'terminal', message });
+  });
+
+  test.each([
+    ['a line break inside', `${KEY}\n${KEY}`],
+    ['a letter outside ASCII', `${KEY}ä`],
+  ])('a key with %s is refused without showing it', async (_what, key) => {
+    const facts = await fault(ask({ env: { OPENAI_API_KEY: key } }));
+    expect(facts).toMatchObject({ category: 'auth' });
+    expect(JSON.stringify(facts)).not.toContain('canary');
+  });
+
+  test('an address with a password is refused without showing it', async () => {
+    const facts = await fault(ask({ env: { OPENAI_BASE_URL: `http://me:${KEY}@127.0.0.1:1/v1` } }));
+    expect(facts.message).toContain('OPENAI_BASE_URL holds a user name or password');
+    expect(JSON.stringify(facts)).not.toContain('canary');
+  });
+
+  test('a key is sent without the line end it was pasted with', async () => {
+    server.reply({ body: STREAMS.openai });
+    await ask({ env: { OPENAI_API_KEY: `${KEY}\n` } });
+    expect(server.received.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  test.each(['', '/v1', '/v1/'])('anthropic: the base URL may end in %j', async (end) => {
+    server.reply({ body: anthropicText('hi') });
+    await ask({ provider: 'anthropic', env: { ANTHROPIC_BASE_URL: `${server.url}${end}` } });
+    expect(server.received.at(-1)?.path).toBe('/v1/messages');
+    expect(server.received.at(-1)?.headers['x-api-key']).toBe(KEY);
+  });
+
+  test('a server of your own needs an address alone', async () => {
+    server.reply({ body: openAiText('hi') });
+    await ask({ provider: 'my-proxy', env: { MY_PROXY_BASE_URL: `${server.url}/api` } });
+    expect(server.received.at(-1)).toMatchObject({ path: '/api/chat/completions' });
+    expect(server.received.at(-1)?.headers).not.toHaveProperty('authorization');
+  });
+
+  test.each(['127.0.0.1:PORT', 'http://127.0.0.1:PORT', '0.0.0.0:PORT', ':PORT'])('ollama: OLLAMA_HOST %s', async (host) => {
+    server.reply({ body: STREAMS.ollama });
+    const env = { OLLAMA_HOST: host.replace('PORT', new URL(server.url).port) };
+    await expect(ask({ provider: 'ollama', env })).resolves.toMatchObject(EXPECTED);
+    expect(server.received.at(-1)?.path).toBe('/api/chat');
+  });
+});

@@ -1,5 +1,6 @@
 import type { Assignment, BinaryOperator, Expression } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
+import { lintEscape } from './check-lints.ts';
 import { rootName } from './check-names.ts';
 import type { Variable } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
@@ -17,6 +18,7 @@ export function checkAssignment(state: CheckState, node: Assignment): void {
   const variable = name === undefined ? undefined : state.scope.value(name);
   if (variable === undefined) return;
   if (variable.span !== undefined) state.written.add(variable.span.start);
+  lintEscape(state, variable, node);
   if (variable.keyword === 'let' || variable.keyword === 'const') {
     const message = `Cannot assign to '${variable.name}': variable is immutable (declared with '${variable.keyword}')`;
     state.warn(message, node.span, { code: CHECKER_CODES.immutableAssigned.code });

@@ -21,6 +21,46 @@ export const CHECKER_CODES = {
     fix: 'Declare the name with `let`.',
     retry: 'never',
   },
+  ownershipEscape: {
+    code: 'HARN-OWN-003',
+    title: 'An assignment changes a copy that nobody sees',
+    text: "'{name}' is a copy here: the variable outside keeps its value",
+    cause:
+      'Closures, tasks and functions of the entry file capture variables by value. What they assign is gone when they end. Only `harn check` says this.',
+    example: 'fn f(xs) {\n  var n = 0\n  xs.for_each({ x -> n = n + x })\n  return n\n}',
+    fix: 'Return the new value (`reduce`, `map`), or share it through `atomic`, a channel or `shared_cell`.',
+    retry: 'never',
+  },
+  unvalidatedBoundary: {
+    code: 'HARN-OWN-004',
+    title: 'A value from outside is used unchecked',
+    text: "'{name}' comes from {builtin} and is used without a look at its form",
+    cause:
+      'Parsed text has whatever form its author gave it. A field that is missing reads as nil and fails somewhere else. Only `harn check` says this.',
+    example: 'let config = json_parse(read_file("config.json"))\nprintln(config.port + 1)',
+    fix: 'Declare a type and read through it: `schema_expect(value, Config)`; or test with `schema_is` or `type_of`.',
+    retry: 'never',
+  },
+  notFoldable: {
+    code: 'HARN-MET-001',
+    title: 'A const is not known before the script runs',
+    text: "the value of const '{name}' is only known at run time",
+    cause:
+      'A `const` is meant for what can be folded: literals, operators, other constants, lists and dicts of these, and pure builtins. Any value is accepted; only `harn check` says this.',
+    example: 'const STARTED = now_ms()',
+    fix: 'Use `let`, which is as immutable.',
+    retry: 'never',
+  },
+  ambientStdio: {
+    code: 'HARN-LNT-053',
+    title: 'Ambient output where the harness is at hand',
+    text: 'ambient `{name}` where `{handle}` is at hand',
+    cause:
+      'A function that takes the harness lets its caller decide where output goes; `println` goes around that. Only `harn check` says this.',
+    example: 'fn main(harness: Harness) { println("done") }',
+    fix: 'Use `harness.stdio.println("done")`.',
+    retry: 'never',
+  },
   badMain: {
     code: 'HARN-NAM-101',
     title: 'The entry point has the wrong parameters',

@@ -21,6 +21,10 @@ export interface Variable {
   type: Type;
   /** Where it is bound; only for `let`, `var` and `const` of one name. */
   readonly span?: Span | undefined;
+  /** The activation that it belongs to; undefined for the file. */
+  readonly owner?: object | undefined;
+  /** The builtin that brought its value in from outside, as long as nobody wrote down what it is. */
+  readonly boundary?: string | undefined;
   /** What declares it, for calls. */
   readonly declaration?: Statement | undefined;
 }

@@ -7,6 +7,7 @@ import { ANY, type FunctionType, generic, listOf, type Type } from './types.ts';
 
 /** What a caller has to know of a function. Its type parameters appear as types of their own. */
 export interface Signature {
+  readonly kind: 'function' | 'builtin';
   readonly name: string;
   readonly typeParams: readonly TypeParameter[];
   /** Without `self` and the rest parameter. */
@@ -42,13 +43,15 @@ export function signatureOf(state: CheckState, node: Callable, scope: Scope): Si
   return signature;
 }
 
-function readSignature(node: Callable, outer: Scope): Signature {
+/** `scope` is the one in which its types are looked up. */
+export function readSignature(node: Callable, outer: Scope): Signature {
   const typeParams = node.kind === 'Function' ? node.typeParams : [];
   const scope = abstractScope(typeParams, outer);
   const own = node.params.filter((param, index) => !param.isRest && !(index === 0 && param.name === 'self'));
   const rest = node.params.find((param) => param.isRest);
   const firstDefault = own.findIndex((param) => param.defaultValue !== undefined);
   return {
+    kind: 'function',
     name: node.name,
     typeParams,
     params: own.map((param) => ({ name: param.name, type: parameterType(param, scope) })),

@@ -12,6 +12,8 @@ export interface CheckEnvironment {
   readonly role: 'entry' | 'module';
   /** Signatures of builtins by name, in Harn spelling: `(xs: list, size: int = 1) -> list`. */
   readonly builtins: ReadonlyMap<string, string>;
+  /** Declarations of the types that these signatures name, as Harn source. */
+  readonly builtinTypes: string;
   /** Names that are values without a declaration. */
   readonly globals: ReadonlySet<string>;
   /** Functions and other values that imports bring in; an `Attributed` declaration keeps its attributes. */
@@ -53,11 +55,14 @@ export class CheckState {
   readonly items: readonly Statement[];
   readonly #rules: Rules;
   readonly signatures = new Map<Statement, Signature>();
-  /** Result types of builtins, by the text of the type. */
-  readonly builtinResults = new Map<string, Type>();
+  /** Signatures of the builtins that the file calls, and the scope in which their types are looked up. */
+  readonly builtinSignatures = new Map<string, Signature>();
+  builtinScope: Scope | undefined;
   /** `var` bindings by their place, and the places of those that something assigns to. */
   readonly variables = new Map<number, { readonly name: string; readonly span: Span }>();
   readonly written = new Set<number>();
+  /** Variables that were reported as values from outside. */
+  readonly reportedBoundaries = new Set<Variable>();
   scope: Scope;
   flow = new Flow();
   frame: Frame | undefined;
@@ -146,10 +151,10 @@ export class CheckState {
   declare(
     name: string,
     type: Type,
-    facts: Partial<Pick<Variable, 'keyword' | 'isAnnotated' | 'declaration' | 'span'>> = {},
+    facts: Partial<Pick<Variable, 'keyword' | 'isAnnotated' | 'declaration' | 'span' | 'boundary'>> = {},
   ): Variable | undefined {
     if (name === '_') return undefined;
-    const variable: Variable = { id: ++this.#lastId, name, type, keyword: 'other', isAnnotated: true, ...facts };
+    const variable: Variable = { id: ++this.#lastId, name, type, keyword: 'other', isAnnotated: true, owner: this.frame, ...facts };
     this.scope.values.set(name, variable);
     return variable;
   }

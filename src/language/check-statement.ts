@@ -1,6 +1,7 @@
 import type { Binding, Expression, ForLoop, Statement } from './ast.ts';
 import { checkAssignment, forgetAssigned } from './check-assignment.ts';
 import { checkDeclaration, isDeclaration } from './check-declaration.ts';
+import { boundaryOf, lintConstant } from './check-lints.ts';
 import { assignedNames, loopNames, patternNames } from './check-names.ts';
 import { bareDeclaration, isCallableDeclaration, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -109,6 +110,7 @@ function checkBinding(state: CheckState, node: Binding): Type {
   const { pattern, keyword } = node;
   const value = state.infer(node.value);
   const declared = node.type && resolveType(node.type, state.scope);
+  lintConstant(state, node);
   if (pattern.kind !== 'NamePattern') {
     for (const part of pattern.kind === 'DictPattern' ? pattern.fields : pattern.items) {
       if (part.defaultValue !== undefined) state.infer(part.defaultValue);
@@ -123,7 +125,8 @@ function checkBinding(state: CheckState, node: Binding): Type {
   // Scripts rely on it that names of the file itself are dynamic: any function may see them at any time.
   const isOfFile = state.scope === state.fileScope;
   const type = isOfFile ? ANY : (declared ?? (value.kind === 'never' ? ANY : value));
-  state.declare(pattern.name, type, { keyword, isAnnotated: isOfFile || declared !== undefined, span: node.span });
+  const boundary = declared === undefined ? boundaryOf(state, node.value) : undefined;
+  state.declare(pattern.name, type, { keyword, isAnnotated: isOfFile || declared !== undefined, span: node.span, boundary });
   if (keyword === 'var') state.variables.set(node.span.start, { name: pattern.name, span: node.span });
   return value.kind === 'never' ? NEVER : NIL;
 }

@@ -1,58 +1,31 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { Expression } from './ast.ts';
-import type { Scope } from './check-scope.ts';
+import { checkArguments } from './check-arguments.ts';
+import { lintAmbientStdio } from './check-lints.ts';
+import { Scope } from './check-scope.ts';
+import { readSignature, type Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
-import { schemaType } from './infer-schema.ts';
 import { pathOf } from './narrow-flow.ts';
 import { parse } from './parser.ts';
-import { resolveType } from './type-resolve.ts';
 import { ANY, generic, itemOf, NEVER, renderType, type Type, withoutNil } from './types.ts';
 
 export type CallNode = Extract<Expression, { kind: 'Call' }>;
 
-/** Builtins that take the type of their answer as a type argument. */
-const GENERIC_BUILTINS: Readonly<Record<string, number>> = {
-  llm_call: 1,
-  llm_call_safe: 1,
-  llm_completion: 1,
-  llm_call_structured: 1,
-  llm_call_structured_safe: 1,
-  llm_call_structured_result: 1,
-  schema_parse: 1,
-  schema_check: 1,
-  schema_expect: 1,
-  ask_user: 1,
-  dual_control: 1,
-};
-
-export function callBuiltin(state: CheckState, name: string, signature: string, node: CallNode): Type {
+export function callBuiltin(state: CheckState, name: string, text: string, node: CallNode): Type {
   if (name === 'unreachable') return checkUnreachable(state, node);
-  const types = inferArguments(state, node.args);
-  const typeParams = Object.hasOwn(GENERIC_BUILTINS, name) ? (GENERIC_BUILTINS[name] ?? 0) : 0;
-  if (node.typeArgs.length > 0 && typeParams !== node.typeArgs.length) {
-    const problem =
-      typeParams === 0 ? 'does not declare type parameters' : `expects ${typeParams} type arguments, got ${node.typeArgs.length}`;
-    state.error(`Builtin function '${name}' ${problem}`, node.span);
-  }
-  const [first, second] = node.args;
-  const isPlain = first !== undefined && first.kind !== 'Spread';
+  lintAmbientStdio(state, name, node.callee.span);
+  const { result, given } = checkArguments(state, builtinSignature(state, name, text), node, node.typeArgs);
+  const [first = ANY] = given;
   switch (name) {
     case 'Ok':
-      return resultOf(state, types[0] ?? ANY, ANY);
+      return resultOf(state, first, ANY);
     case 'Err':
-      return resultOf(state, ANY, types[0] ?? ANY);
-    case 'schema_of':
-      return isPlain ? generic('Schema', [schemaType(state, first)]) : ANY;
-    case 'schema_expect':
-      return second === undefined || second.kind === 'Spread' ? ANY : schemaType(state, second);
-    case 'schema_check':
-    case 'schema_parse':
-      return second === undefined || second.kind === 'Spread' ? ANY : resultOf(state, schemaType(state, second), ANY);
+      return resultOf(state, ANY, first);
     case 'iter':
-      return generic('iter', types[0] === undefined ? [] : [itemOf(types[0])]);
+      return generic('iter', [itemOf(first)]);
     default:
-      return builtinResult(state, signature);
+      return result;
   }
 }
 
@@ -68,15 +41,27 @@ export function resultOf(state: CheckState, value: Type, error: Type): Type {
   };
 }
 
-/** What stands behind the arrow of a signature. */
-function builtinResult(state: CheckState, signature: string): Type {
-  const arrow = signature.lastIndexOf(') -> ');
-  const text = arrow === -1 ? 'any' : signature.slice(arrow + 5);
-  const known = state.builtinResults.get(text);
+/** Signatures are texts so that pages and the checker read the same table; each is read at the first call. */
+function builtinSignature(state: CheckState, name: string, text: string): Signature {
+  const known = state.builtinSignatures.get(name);
   if (known !== undefined) return known;
-  const type = certain(readType(text, state.fileScope));
-  state.builtinResults.set(text, type);
-  return type;
+  const scope = builtinScope(state);
+  const [item] = parse({ path: '', text: `fn builtin${text} {}` }).program.items;
+  if (item?.kind !== 'Function') throw new Error(`the signature of ${name} does not read: ${text}`);
+  const read = readSignature(item, scope);
+  const signature: Signature = { ...read, kind: 'builtin', name, result: certain(read.result) };
+  state.builtinSignatures.set(name, signature);
+  return signature;
+}
+
+function builtinScope(state: CheckState): Scope {
+  if (state.builtinScope !== undefined) return state.builtinScope;
+  const scope = new Scope();
+  const result = state.fileScope.type('Result');
+  if (result !== undefined) scope.types.set('Result', result);
+  scope.declareTypes(parse({ path: '', text: state.environment.builtinTypes }).program.items);
+  state.builtinScope = scope;
+  return scope;
 }
 
 /**
@@ -86,12 +71,6 @@ function certain(type: Type): Type {
   if (type.kind !== 'union') return type;
   const rest = withoutNil(type);
   return rest.kind === 'union' ? ANY : rest;
-}
-
-/** A signature that does not read says nothing. */
-function readType(text: string, scope: Scope): Type {
-  const [item] = parse({ path: '', text: `type Result = ${text}` }).program.items;
-  return item?.kind === 'TypeAlias' ? resolveType(item.type, scope) : ANY;
 }
 
 function checkUnreachable(state: CheckState, node: CallNode): Type {

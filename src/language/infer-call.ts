@@ -1,17 +1,15 @@
 import type { Span } from '../diagnostics/span.ts';
-import type { Element, Expression, Statement, TypeNode } from './ast.ts';
+import type { Element, Statement } from './ast.ts';
+import { checkArguments } from './check-arguments.ts';
 import { namesDeclaredIn } from './check-names.ts';
 import type { Scope } from './check-scope.ts';
-import { attributesOf, bareDeclaration, isCallableDeclaration, type Signature, signatureOf } from './check-signature.ts';
+import { attributesOf, bareDeclaration, isCallableDeclaration, signatureOf } from './check-signature.ts';
 import { type CheckState, nearName } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { type CallNode, callBuiltin } from './infer-builtin.ts';
 import { constructStruct, structNamed } from './infer-construct.ts';
-import { bindParameters, substitute } from './infer-generic.ts';
-import { schemaType } from './infer-schema.ts';
-import { resolveType } from './type-resolve.ts';
-import { ANY, generic, kindOf, renderType, type Type } from './types.ts';
-import { isAssignable, whyUnsatisfied } from './types-assignability.ts';
+import { ANY, renderType, type Type } from './types.ts';
+import { isAssignable } from './types-assignability.ts';
 
 /** A call of a bare name: a value in scope, an import, a struct, a builtin, or a mistake. */
 export function inferCall(state: CheckState, node: CallNode): Type {
@@ -46,7 +44,7 @@ function callDeclared(state: CheckState, statement: Statement, scope: Scope, nod
     inferArguments(state, node.args);
     return ANY;
   }
-  return checkArguments(state, signatureOf(state, declaration, scope), node, node.typeArgs);
+  return checkArguments(state, signatureOf(state, declaration, scope), node, node.typeArgs).result;
 }
 
 function warnAboutDeprecation(state: CheckState, statement: Statement, node: CallNode): void {
@@ -71,114 +69,6 @@ function reportUnknown(state: CheckState, name: string, span: Span): void {
   const near = nearName(name, [...names, ...state.environment.imports.keys(), ...state.environment.builtins.keys()]);
   const hint = near === undefined ? '' : ` — did you mean \`${near}\`?`;
   state.error(`call target \`${name}\` is not defined or imported${hint}`, span);
-}
-
-interface CallSite {
-  readonly args: readonly Element[];
-  readonly span: Span;
-}
-
-/** Checks a call against what the function declares. @returns the type of the result */
-export function checkArguments(state: CheckState, signature: Signature, node: CallSite, typeArgs: readonly TypeNode[] = []): Type {
-  const types = inferArguments(state, node.args);
-  const bindings = explicitBindings(state, signature.name, signature, typeArgs, node.span);
-  const spreadAt = node.args.findIndex(isSpread);
-  if (spreadAt === -1) warnAboutCount(state, signature, node);
-  const settled = spreadAt === -1 ? types : types.slice(0, spreadAt);
-  for (const [index, type] of settled.entries()) {
-    const arg = node.args[index] as Expression;
-    const param = signature.params[index] ?? signature.rest;
-    if (param === undefined) continue;
-    const wanted = param.type;
-    const given = signature.typeParams.length > 0 && isSchema(wanted) ? generic('Schema', [schemaType(state, arg)]) : type;
-    const conflict = bindParameters(signature, wanted, given, bindings);
-    if (conflict !== undefined) {
-      state.error(
-        `type parameter '${conflict.name}' was inferred as both ${renderType(conflict.first)} and ${renderType(conflict.second)}`,
-        node.span,
-      );
-      continue;
-    }
-    const expected = substitute(wanted, bindings, signature.typeParams);
-    if (!isAssignable(given, expected)) {
-      state.error(`Argument ${index + 1} ('${param.name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
-    }
-    checkBounds(state, signature, wanted, bindings, arg.span);
-  }
-  return substitute(signature.result, bindings, signature.typeParams);
-}
-
-function isSchema(type: Type): boolean {
-  return type.kind === 'generic' && type.name === 'Schema';
-}
-
-function explicitBindings(
-  state: CheckState,
-  name: string,
-  { typeParams }: Pick<Signature, 'typeParams'>,
-  typeArgs: readonly TypeNode[],
-  span: Span,
-): Map<string, Type> {
-  const bindings = new Map<string, Type>();
-  if (typeArgs.length === 0) return bindings;
-  if (typeParams.length === 0) {
-    state.error(`Function '${name}' does not declare type parameters`, span);
-  } else if (typeParams.length !== typeArgs.length) {
-    state.error(`Function '${name}' expects ${typeParams.length} type arguments, got ${typeArgs.length}`, span);
-  } else {
-    for (const [index, param] of typeParams.entries()) {
-      const arg = typeArgs[index];
-      if (arg !== undefined) bindings.set(param.name, resolveType(arg, state.scope));
-    }
-  }
-  return bindings;
-}
-
-function warnAboutCount(state: CheckState, signature: Signature, node: CallSite): void {
-  const { required, params, name } = signature;
-  const given = node.args.length;
-  if (signature.rest !== undefined || (given >= required && given <= params.length)) return;
-  const wanted = required === params.length ? String(required) : `${required}-${params.length}`;
-  state.warn(`Function '${name}' expects ${wanted} arguments, got ${given}`, node.span);
-}
-
-function checkBounds(state: CheckState, signature: Signature, wanted: Type, bindings: ReadonlyMap<string, Type>, span: Span): void {
-  for (const { parameter, wanted: bound } of signature.bounds) {
-    const type = bindings.get(parameter);
-    if (type === undefined || bound.kind !== 'interface' || !mentions(wanted, parameter)) continue;
-    const detail = type.kind === 'struct' ? whyUnsatisfied(type, bound) : scalarDetail(type, bound);
-    if (detail === undefined) continue;
-    const name = renderType(bound);
-    state.error(
-      `Type '${renderType(type)}' does not satisfy interface '${name}': ${detail} (required by constraint \`where ${parameter}: ${name}\`)`,
-      span,
-    );
-  }
-}
-
-const METHODLESS: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'nil', 'string', 'list']);
-
-/** A plain value has no methods of a script. */
-function scalarDetail(type: Type, bound: Extract<Type, { kind: 'interface' }>): string | undefined {
-  const { methods } = bound.declaration.node;
-  if (methods.length === 0 || !METHODLESS.has(kindOf(type) ?? '')) return undefined;
-  return `missing method(s): ${methods.map(({ name }) => name).join(', ')}`;
-}
-
-function mentions(type: Type, parameter: string): boolean {
-  switch (type.kind) {
-    case 'parameter':
-      return type.name === parameter;
-    case 'generic':
-    case 'struct':
-    case 'enum':
-    case 'interface':
-      return type.args.some((arg) => mentions(arg, parameter));
-    case 'union':
-      return type.members.some((member) => mentions(member, parameter));
-    default:
-      return false;
-  }
 }
 
 function checkFunctionValue(state: CheckState, type: Extract<Type, { kind: 'function' }>, args: readonly Type[], node: CallNode): void {

@@ -59,7 +59,9 @@ function bind(wanted: Type, given: Type, own: ReadonlySet<string>, bindings: Map
         ? all([...wanted.params.map((param, index) => [param, given.params[index]] as const), [wanted.result, given.result]])
         : undefined;
     case 'union': {
-      // `T | nil` learns T from what is not nil.
+      // `list<T> | nil` learns T from a list, `T | nil` from what is not nil.
+      const alike = wanted.members.find((member) => member.kind === given.kind && member.kind !== 'base');
+      if (alike !== undefined) return bind(alike, given, own, bindings);
       const open = wanted.members.filter((member) => member.kind === 'parameter' && own.has(member.name));
       const [only] = open;
       const rest = union(

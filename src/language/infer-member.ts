@@ -1,8 +1,9 @@
 import type { Expression } from './ast.ts';
+import { checkArguments } from './check-arguments.ts';
+import { lintBoundary } from './check-lints.ts';
 import { signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
-import { checkArguments } from './infer-call.ts';
 import { enumNamed, inferVariant } from './infer-construct.ts';
 import { pathOf } from './narrow-flow.ts';
 import { parameterScope, resolveType } from './type-resolve.ts';
@@ -30,6 +31,7 @@ export function inferProperty(state: CheckState, node: Extract<Expression, { kin
   const declared = enumNamed(state, node.receiver);
   if (declared !== undefined) return inferVariant(state, declared, node, undefined);
   const receiver = state.infer(node.receiver);
+  if (!node.isOptional) lintBoundary(state, node.receiver, node.span);
   const path = node.isOptional ? undefined : pathOf(node, state.scope);
   const narrowed = path && state.flow.get(path);
   if (narrowed !== undefined) return narrowed.kind === 'never' ? ANY : narrowed;
@@ -39,6 +41,7 @@ export function inferProperty(state: CheckState, node: Extract<Expression, { kin
 export function inferSubscript(state: CheckState, node: Extract<Expression, { kind: 'Subscript' }>): Type {
   const receiver = state.infer(node.receiver);
   state.infer(node.index);
+  if (!node.isOptional) lintBoundary(state, node.receiver, node.span);
   const path = node.isOptional ? undefined : pathOf(node, state.scope);
   const narrowed = path && state.flow.get(path);
   if (narrowed !== undefined) return narrowed.kind === 'never' ? ANY : narrowed;
@@ -106,7 +109,7 @@ function inferStructMethod(
     return ANY;
   }
   const scope = parameterScope(declaration.node.typeParams, receiver.args, declaration.scope);
-  return checkArguments(state, signatureOf(state, method, scope), node);
+  return checkArguments(state, signatureOf(state, method, scope), node).result;
 }
 
 function warnAboutBound(state: CheckState, parameter: string, node: Extract<Expression, { kind: 'MethodCall' }>): void {

@@ -144,6 +144,7 @@ function inferIdentifier(state: CheckState, name: string): Type {
     const declaration = bareDeclaration(imported.node);
     return isCallableDeclaration(declaration) ? signatureType(signatureOf(state, declaration, imported.scope)) : ANY;
   }
+  if (name === 'harness' && state.environment.globals.has(name)) return base('Harness');
   return aliasSchema(state, name) ?? (state.environment.builtins.has(name) ? CLOSURE : ANY);
 }
 

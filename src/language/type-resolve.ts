@@ -89,8 +89,18 @@ function resolveName(name: string, args: readonly TypeNode[], scope: Scope, insi
   }
 }
 
+/** `Harness` and its parts (spec/language.md 15.3): types without a structure of their own. */
+function isHandleName(name: string): boolean {
+  return /^Harness(?:[A-Z]\w*)?$/.test(name);
+}
+
+/** Is this the handle of capabilities or a part of it? */
+export function isHandle(type: Type): boolean {
+  return type.kind === 'base' && isHandleName(type.name);
+}
+
 function builtinType(name: string, args: readonly Type[]): Type {
-  if (BASE_NAMES.has(name)) return base(name);
+  if (BASE_NAMES.has(name) || isHandleName(name)) return base(name);
   switch (name) {
     case 'any':
       return ANY;

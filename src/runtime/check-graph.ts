@@ -4,6 +4,7 @@ import { checkProgram, moduleScope } from '../language/check.ts';
 import type { Scope } from '../language/check-scope.ts';
 import type { Declared } from '../language/types.ts';
 import { BUILTIN_SIGNATURES } from './builtin-signatures.ts';
+import { BUILTIN_TYPES } from './builtin-types.ts';
 import { GLOBAL_NAMES } from './globals.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
 import type { SourceGraph, SourceModule } from './source-graph.ts';
@@ -21,6 +22,7 @@ export function checkGraph(graph: SourceGraph, { lints = false }: { readonly lin
     const found = checkProgram(module.program, {
       role: module === graph.entry ? 'entry' : 'module',
       builtins: BUILTINS,
+      builtinTypes: BUILTIN_TYPES,
       globals: GLOBAL_NAMES,
       imports: imports ?? new Map(),
       importedScopes,

@@ -3,17 +3,23 @@ import { checkProgram } from '../../src/language/check.ts';
 import type { CheckEnvironment } from '../../src/language/check-state.ts';
 import { parse } from '../../src/language/parser.ts';
 import { BUILTIN_SIGNATURES } from '../../src/runtime/builtin-signatures.ts';
+import { BUILTIN_TYPES } from '../../src/runtime/builtin-types.ts';
 import { GLOBAL_NAMES } from '../../src/runtime/globals.ts';
 
 const BUILTINS = new Map(Object.entries(BUILTIN_SIGNATURES));
 
 /** Checks one file that imports nothing. */
-export function checkText(text: string, change: Partial<CheckEnvironment> = {}): readonly Diagnostic[] {
+export function checkText(
+  text: string,
+  change: Partial<CheckEnvironment> = {},
+  reading: 'whole' | 'recovered' = 'whole',
+): readonly Diagnostic[] {
   const { program, diagnostics } = parse({ path: 'test.harn', text });
-  if (diagnostics.length > 0) throw new Error(`the test does not parse: ${diagnostics[0]?.message}`);
+  if (reading === 'whole' && diagnostics.length > 0) throw new Error(`the test does not parse: ${diagnostics[0]?.message}`);
   return checkProgram(program, {
     role: 'entry',
     builtins: BUILTINS,
+    builtinTypes: BUILTIN_TYPES,
     globals: GLOBAL_NAMES,
     imports: new Map(),
     importedScopes: [],

@@ -191,7 +191,7 @@ test('an assignment to let has a code, a replacement is a help', () => {
 });
 
 test('a variable that nothing assigns to is only untidy', () => {
-  const script = 'var a = 1\nvar b = 1\nvar c = {k: 1}\nvar _d = 1\nfn f() { b = 2 }\nc.k = 2\nprintln(a)';
+  const script = 'var a = 1\nvar b = 1\nvar c = {k: 1}\nvar _d = 1\nb = 2\nc.k = 2\nprintln(a)';
   expect(checkText(script)).toEqual([]);
   const [only, ...rest] = checkText(script, { lints: true });
   expect(rest).toEqual([]);

@@ -123,13 +123,13 @@ export const COLLECTIONS: BuiltinGroup = {
     },
     group_by: withCallback(
       'group_by',
-      '(items: any, fn: any) -> dict',
+      '(items: any, callback: any) -> dict',
       'Lists of elements by what the callback answers, displayed.',
       groupList,
     ),
     partition: withCallback(
       'partition',
-      '(items: any, fn: any) -> dict',
+      '(items: any, callback: any) -> dict',
       '`{match, no_match}`: the elements that the callback accepts, and the others.',
       (c, d, xs, fn) =>
         andThen(partitionList(c, d, xs, fn), ([match, rest]) =>
@@ -141,7 +141,7 @@ export const COLLECTIONS: BuiltinGroup = {
     ),
     dedup_by: withCallback(
       'dedup_by',
-      '(items: any, fn: any) -> list',
+      '(items: any, callback: any) -> list',
       'The first element for each key that the callback gives.',
       (c, d, xs, fn) =>
         andThen(keyed(c, d, xs, fn), (items) => {
@@ -149,7 +149,12 @@ export const COLLECTIONS: BuiltinGroup = {
           return items.filter(({ key }) => !seen.has(structuralKey(key)) && seen.add(structuralKey(key))).map(({ item }) => item);
         }),
     ),
-    flat_map: withCallback('flat_map', '(items: any, fn: any) -> list', 'What the callback answers, lists spread one level.', flatMapList),
+    flat_map: withCallback(
+      'flat_map',
+      '(items: any, callback: any) -> list',
+      'What the callback answers, lists spread one level.',
+      flatMapList,
+    ),
     set: {
       signature: '(...items: any) -> set',
       doc: 'A set of the arguments; lists and sets among them are expanded.',

@@ -64,7 +64,7 @@ export const concurrencyBuiltins: BuiltinGroup = {
       },
     },
     parallel_race: {
-      signature: '(items: list, fn: fn(any) -> any, opts: int | dict = nil) -> any',
+      signature: '(items: list, callback: fn(any) -> any, opts: int | dict = nil) -> any',
       doc: 'Calls fn for all items at once; the first plain value or Ok payload wins and the other calls are cancelled. Errors and Err results lose. Throws when nobody wins. opts limits how many run at the same time: an int, or {max_concurrent}.',
       colour: 'async',
       call: race,
@@ -76,25 +76,25 @@ export const concurrencyBuiltins: BuiltinGroup = {
         new ChannelHandle(name === undefined ? 'default' : display(name), typeof capacity === 'number' ? capacity : DEFAULT_CAPACITY),
     },
     send: {
-      signature: '(channel: channel, value: any) -> bool',
+      signature: '(channel: any, value: any) -> bool',
       doc: 'Puts a value in a channel and waits while it is full. False when the channel is closed.',
       colour: 'async',
       call: (context, _depth, channel, value) => channelArgument('send', channel).queue.send(value, context.signal),
     },
     receive: {
-      signature: '(channel: channel) -> any',
+      signature: '(channel: any) -> any',
       doc: 'The next value of a channel; waits for one. Nil when the channel is closed and empty.',
       colour: 'async',
       call: (context, _depth, channel) =>
         andThen(channelArgument('receive', channel).pull(context), (value) => (value === END ? undefined : value)),
     },
     try_receive: {
-      signature: '(channel: channel) -> any',
+      signature: '(channel: any) -> any',
       doc: 'The next value of a channel, or nil when there is none now.',
       call: (_context, _depth, channel) => channelArgument('try_receive', channel).queue.tryReceive()?.value,
     },
     close_channel: {
-      signature: '(channel: channel) -> nil',
+      signature: '(channel: any) -> nil',
       doc: 'Ends a channel. What is in it can still be received.',
       call: (_context, _depth, channel) => {
         channelArgument('close_channel', channel).queue.close();

@@ -176,13 +176,13 @@ export const FILES: BuiltinGroup = {
         orThrow(`Failed to open file ${text(p)}`, () => c.run.platform.files.append(absolutePath(c, p), text(content))),
     },
     copy_file: {
-      signature: '(from: any, to: any) -> nil',
+      signature: '(source: any, target: any) -> nil',
       doc: 'Copies a file.',
       call: (c, _d, from, to) =>
         orThrow(`Failed to copy ${text(from)} to ${text(to)}`, () => c.run.platform.files.copy(absolutePath(c, from), absolutePath(c, to))),
     },
     move_file: {
-      signature: '(from: any, to: any) -> nil',
+      signature: '(source: any, target: any) -> nil',
       doc: 'Moves or renames a file.',
       call: (c, _d, from, to) =>
         orThrow(`Failed to move ${text(from)} to ${text(to)}`, () =>

@@ -155,27 +155,27 @@ export const LLM: BuiltinGroup = {
   ],
   builtins: {
     llm_call: asynchronous(
-      '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',
+      '<T>(prompt: any = nil, system: any = nil, options: LlmOptions<T> | dict | nil = nil) -> LlmResult<T>',
       'Asks a model once. Throws a dict with `category`, `kind` and `reason` when the model fails.',
       async (context, args) => resultValue(await runLlmCall(context, plainCall(args))),
     ),
     llm_call_safe: asynchronous(
-      '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',
+      '<T>(prompt: any = nil, system: any = nil, options: LlmOptions<T> | dict | nil = nil) -> {ok: bool, response: LlmResult<T>, error: LlmFault}',
       'As llm_call, but faults of the model come back in `{ok, response, error}`.',
       (context, args) => safely(() => runLlmCall(context, plainCall(args))),
     ),
     llm_call_structured: asynchronous(
-      '(prompt: any = nil, schema: any = nil, options: any = nil) -> any',
+      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: dict | nil = nil) -> T',
       'Asks for JSON that matches a schema and answers the data; wrong answers are corrected up to `retries` times.',
       structuredData,
     ),
     llm_call_structured_safe: asynchronous(
-      '(prompt: any = nil, schema: any = nil, options: any = nil) -> dict',
+      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: dict | nil = nil) -> {ok: bool, data: T, error: LlmFault}',
       'As llm_call_structured, in `{ok, data, error}`.',
       structuredSafely,
     ),
     llm_call_structured_result: asynchronous(
-      '(prompt: any = nil, schema: any = nil, options: any = nil) -> dict',
+      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: dict | nil = nil) -> {ok: bool, data: T, raw_text: string, error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: dict, model: string, provider: string}',
       'As llm_call_structured, with everything that is known of the attempts; never throws for a fault of the model.',
       structuredEnvelope,
     ),
@@ -185,7 +185,7 @@ export const LLM: BuiltinGroup = {
       streamText,
     ),
     llm_completion: asynchronous(
-      '(prefix: any = nil, suffix: any = nil, system: any = nil, options: any = nil) -> dict',
+      '<T>(prefix: any = nil, suffix: any = nil, system: any = nil, options: LlmOptions<T> | dict | nil = nil) -> LlmResult<T>',
       'Continues a text, or fills the place between two.',
       async (context, args) => resultValue(await askOnce(context, completion(args))),
     ),

@@ -32,7 +32,7 @@ export const rateLimitBuiltins: BuiltinGroup = {
       },
     },
     with_rate_limit: {
-      signature: '(provider: string, fn: fn() -> any, options: dict = nil) -> any',
+      signature: '(provider: string, callback: fn() -> any, options: dict = nil) -> any',
       doc: 'Waits until the provider may be asked, calls fn and gives its value. Errors of the categories rate_limit, overloaded, transient_network and timeout are retried with a doubling wait. Options: max_retries (5), backoff_ms (1000).',
       colour: 'async',
       call: callLimited,

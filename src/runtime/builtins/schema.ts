@@ -29,17 +29,17 @@ export const SCHEMA: BuiltinGroup = {
       call: (_c, _d, value, schema) => fits(value, schema),
     },
     schema_check: {
-      signature: '(value: any, schema: any) -> any',
+      signature: '<T>(value: any, schema: Schema<T>) -> Result<T, any>',
       doc: `Ok with the value, or Err with a dict of \`message\`, \`errors\` and \`value\`. ${VALIDATES}`,
       call: (_c, _d, value, schema) => asResult(value, validate(value, schema, 'ignore')),
     },
     schema_parse: {
-      signature: '(value: any, schema: any) -> any',
+      signature: '<T>(value: any, schema: Schema<T>) -> Result<T, any>',
       doc: `As schema_check, with the defaults of the schema filled in for absent keys. ${VALIDATES}`,
       call: (_c, _d, value, schema) => asResult(value, validate(value, schema, 'apply')),
     },
     schema_expect: {
-      signature: '(value: any, schema: any, apply_defaults: any = false) -> any',
+      signature: '<T>(value: any, schema: Schema<T>, apply_defaults: any = false) -> T',
       doc: `The value when it fits, else throws what is wrong with it. ${VALIDATES}`,
       call: (_c, _d, value, schema, applies) => expected(value, schema, isTruthy(applies) ? 'apply' : 'ignore'),
     },
@@ -52,7 +52,7 @@ export const SCHEMA: BuiltinGroup = {
       },
     },
     schema_of: {
-      signature: '(type: any) -> dict',
+      signature: '<T>(schema: Schema<T>) -> Schema<T>',
       doc: 'The schema of a type alias; a schema dict is returned as it is.',
       call: (_c, _d, schema) => schemaDict('schema_of', schema),
     },

@@ -59,7 +59,7 @@ export const SKILLS: BuiltinGroup = {
       call: (_c, _d, registry) => describe(skillEntries(registry, 'skill_describe')),
     },
     skill_render: {
-      signature: '(skill: any, args: any = nil) -> string',
+      signature: '(entry: any, args: any = nil) -> string',
       doc: 'The text of a skill, or any text, with `$1`, `$ARGUMENTS` and `${HARN_SKILL_DIR}` filled in; arguments that are missing stay.',
       call: (_c, _d, skill, args) => render(skill, Array.isArray(args) ? args.map(display) : []),
     },

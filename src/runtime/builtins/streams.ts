@@ -59,7 +59,7 @@ export const streamBuiltins: BuiltinGroup = {
       ),
     ),
     'stream.scan': {
-      signature: '(src: any, init: any, fn: fn(any, any) -> any) -> Stream<any>',
+      signature: '(src: any, init: any, callback: fn(any, any) -> any) -> Stream<any>',
       doc: 'The running results of a fold, without the initial value.',
       call: (_context, _depth, src, init, fn) => {
         const source = sourceArgument('scan', src);
@@ -77,7 +77,7 @@ export const streamBuiltins: BuiltinGroup = {
       },
     },
     'stream.fold': {
-      signature: '(src: any, init: any, fn: fn(any, any) -> any) -> any',
+      signature: '(src: any, init: any, callback: fn(any, any) -> any) -> any',
       doc: 'Combines all elements: fn(total, element), beginning with init.',
       colour: 'async',
       call: async (context, depth, src, init, fn) => {
@@ -174,7 +174,7 @@ export const streamBuiltins: BuiltinGroup = {
 
 function overElements(doc: string, name: string, create: (source: Source, fn: HarnFunction) => Value): Builtin {
   return {
-    signature: '(src: any, fn: fn(any) -> any) -> Stream<any>',
+    signature: '(src: any, callback: fn(any) -> any) -> Stream<any>',
     doc,
     call: (_context, _depth, src, fn) => create(sourceArgument(name, src), callableArgument(name, fn)),
   };

@@ -1,0 +1,131 @@
+import type { Span } from '../diagnostics/span.ts';
+import type { Element, Expression, TypeNode } from './ast.ts';
+import type { Signature } from './check-signature.ts';
+import type { CheckState } from './check-state.ts';
+import { inferArguments } from './infer-arguments.ts';
+import { bindParameters, substitute } from './infer-generic.ts';
+import { schemaType } from './infer-schema.ts';
+import { isHandle, resolveType } from './type-resolve.ts';
+import { ANY, generic, kindOf, membersOf, renderType, type Type } from './types.ts';
+import { isAssignable, whyUnsatisfied } from './types-assignability.ts';
+
+interface CallSite {
+  readonly args: readonly Element[];
+  readonly span: Span;
+}
+
+/** Checks a call against what the function declares. @returns the types of the result and of what was given */
+export function checkArguments(
+  state: CheckState,
+  signature: Signature,
+  node: CallSite,
+  typeArgs: readonly TypeNode[] = [],
+): { readonly result: Type; readonly given: readonly Type[] } {
+  const types = inferArguments(state, node.args);
+  // Builtins of the agent half drop a handle that comes before their arguments (spec/language.md 15.3).
+  if (signature.kind === 'builtin' && types[0] !== undefined && isHandle(types[0])) return { result: ANY, given: types };
+  const bindings = explicitBindings(state, signature, typeArgs, node.span);
+  const spreadAt = node.args.findIndex(({ kind }) => kind === 'Spread');
+  if (spreadAt === -1) warnAboutCount(state, signature, node);
+  const settled = spreadAt === -1 ? types : types.slice(0, spreadAt);
+  for (const [index, type] of settled.entries()) {
+    const arg = node.args[index] as Expression;
+    const param = signature.params[index] ?? signature.rest;
+    if (param === undefined) continue;
+    const wanted = param.type;
+    const given = signature.typeParams.length > 0 && isSchema(wanted) ? generic('Schema', [schemaType(state, arg)]) : type;
+    const conflict = bindParameters(signature, wanted, given, bindings);
+    if (conflict !== undefined) {
+      state.error(
+        `type parameter '${conflict.name}' was inferred as both ${renderType(conflict.first)} and ${renderType(conflict.second)}`,
+        node.span,
+      );
+      continue;
+    }
+    const expected = substitute(wanted, bindings, signature.typeParams);
+    if (!isAccepted(signature, given, expected)) {
+      state.error(`Argument ${index + 1} ('${param.name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
+    }
+    checkBounds(state, signature, wanted, bindings, arg.span);
+  }
+  return { result: substitute(signature.result, bindings, signature.typeParams), given: types };
+}
+
+/** A builtin decides by the value it gets: it refuses only what can in no case be right. */
+function isAccepted(signature: Signature, given: Type, expected: Type): boolean {
+  if (signature.kind === 'builtin') return membersOf(given).some((member) => isAssignable(member, expected));
+  return isAssignable(given, expected);
+}
+
+function isSchema(type: Type): boolean {
+  return type.kind === 'generic' && type.name === 'Schema';
+}
+
+function explicitBindings(
+  state: CheckState,
+  { kind, name, typeParams }: Signature,
+  typeArgs: readonly TypeNode[],
+  span: Span,
+): Map<string, Type> {
+  const bindings = new Map<string, Type>();
+  if (typeArgs.length === 0) return bindings;
+  const subject = `${kind === 'builtin' ? 'Builtin function' : 'Function'} '${name}'`;
+  if (typeParams.length === 0) {
+    state.error(`${subject} does not declare type parameters`, span);
+  } else if (typeParams.length !== typeArgs.length) {
+    state.error(`${subject} expects ${typeParams.length} type arguments, got ${typeArgs.length}`, span);
+  } else {
+    for (const [index, param] of typeParams.entries()) {
+      const arg = typeArgs[index];
+      if (arg !== undefined) bindings.set(param.name, resolveType(arg, state.scope));
+    }
+  }
+  return bindings;
+}
+
+function warnAboutCount(state: CheckState, signature: Signature, node: CallSite): void {
+  const { required, params, name } = signature;
+  const given = node.args.length;
+  if (signature.rest !== undefined || (given >= required && given <= params.length)) return;
+  const wanted = required === params.length ? String(required) : `${required}-${params.length}`;
+  state.warn(`Function '${name}' expects ${wanted} arguments, got ${given}`, node.span);
+}
+
+function checkBounds(state: CheckState, signature: Signature, wanted: Type, bindings: ReadonlyMap<string, Type>, span: Span): void {
+  for (const { parameter, wanted: bound } of signature.bounds) {
+    const type = bindings.get(parameter);
+    if (type === undefined || bound.kind !== 'interface' || !mentions(wanted, parameter)) continue;
+    const detail = type.kind === 'struct' ? whyUnsatisfied(type, bound) : scalarDetail(type, bound);
+    if (detail === undefined) continue;
+    const name = renderType(bound);
+    state.error(
+      `Type '${renderType(type)}' does not satisfy interface '${name}': ${detail} (required by constraint \`where ${parameter}: ${name}\`)`,
+      span,
+    );
+  }
+}
+
+const METHODLESS: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'nil', 'string', 'list']);
+
+/** A plain value has no methods of a script. */
+function scalarDetail(type: Type, bound: Extract<Type, { kind: 'interface' }>): string | undefined {
+  const { methods } = bound.declaration.node;
+  if (methods.length === 0 || !METHODLESS.has(kindOf(type) ?? '')) return undefined;
+  return `missing method(s): ${methods.map(({ name }) => name).join(', ')}`;
+}
+
+function mentions(type: Type, parameter: string): boolean {
+  switch (type.kind) {
+    case 'parameter':
+      return type.name === parameter;
+    case 'generic':
+    case 'struct':
+    case 'enum':
+    case 'interface':
+      return type.args.some((arg) => mentions(arg, parameter));
+    case 'union':
+      return type.members.some((member) => mentions(member, parameter));
+    default:
+      return false;
+  }
+}

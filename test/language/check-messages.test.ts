@@ -1,0 +1,426 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from '../../src/language/parser.ts';
+import { BUILTIN_SIGNATURES } from '../../src/runtime/builtin-signatures.ts';
+import { checkText, inFunction } from './check-text.ts';
+
+/** One message of the checker: a program that gets it, where, and the same program put right, which gets none. */
+interface Row {
+  readonly wrong: string;
+  readonly message: string;
+  readonly right: string;
+  readonly help?: string;
+  readonly code?: string;
+}
+
+const E = 'enum E { A, B(n: int) }\n';
+const TAGGED = 'type Ping = {kind: "ping", at: int}\ntype Pong = {kind: "pong", by: string}\n';
+const NAMED = 'interface Named { fn label(self, n: int) -> string }\nstruct S { x: int }\n';
+
+function bound(methods: string): string {
+  return `${NAMED}${methods === '' ? '' : `impl S { ${methods} }\n`}fn show<T>(v: T) where T: Named { return v.label(1) }\nfn f() { show(S {x: 1}) }`;
+}
+
+const GOOD_LABEL = bound('fn label(self, n: int) -> string { return "" }');
+
+function unsatisfied(detail: string, line = 5): string {
+  return `${line}:15 Type 'S' does not satisfy interface 'Named': ${detail} (required by constraint \`where T: Named\`)`;
+}
+
+/** spec/language.md 8.5, in its order. */
+const ERRORS: readonly Row[] = [
+  { wrong: 'let x: int = "a"', message: "1:1 'x' declared as int, but assigned string", right: 'let x: int = 1' },
+  {
+    wrong: 'let u: {n: string, a: int} = {n: "x"}',
+    message: "1:1 'u' declared as {n: string, a: int}, but assigned {n: string} (missing field 'a' (int))",
+    right: 'let u: {n: string, a?: int} = {n: "x"}',
+  },
+  {
+    wrong: 'let u: {n: string} = {n: 1}',
+    message: "1:1 'u' declared as {n: string}, but assigned {n: int} (field 'n' has type int, expected string)",
+    right: 'let u: {n: string} = {n: "1"}',
+  },
+  {
+    wrong: inFunction('var x: int = 1\n  x = "a"'),
+    message: "3:3 can't assign string to 'x' (declared as int)",
+    right: inFunction('var x: int = 1\n  x = 2'),
+  },
+  {
+    wrong: 'fn f() -> int {\n  return "a"\n}',
+    message: "2:10 return type doesn't match: expected int, got string",
+    right: 'fn f() -> int {\n  return 1\n}',
+  },
+  {
+    wrong: 'fn f(a, p: int) {}\nfn g() { f(nil, "x") }',
+    message: "2:17 Argument 2 ('p'): expected int, got string",
+    right: 'fn f(a, p: int) {}\nfn g() { f(nil, 2) }',
+  },
+  {
+    wrong: 'println(schema_pick({}, "a"))',
+    message: "1:25 Argument 2 ('keys'): expected list, got string",
+    right: 'println(schema_pick({}, ["a"]))',
+  },
+  { wrong: 'println("n" + 1)', message: "1:9 can't add string and int", right: 'println("n" + "1")' },
+  { wrong: inFunction('var s = "n"\n  s += 1'), message: "3:3 can't add string and int", right: inFunction('var s = "n"\n  s += "1"') },
+  ...['-', '/', '%', '**'].map((operator) => ({
+    wrong: `println(1 ${operator} "a")`,
+    message: `1:9 can't use '${operator}' on int and string (needs numeric operands)`,
+    right: `println(1 ${operator} 2.5)`,
+  })),
+  { wrong: 'println(nil * 2)', message: "1:9 can't multiply nil and int (try string * int)", right: 'println("a" * 2)' },
+  { wrong: 'let a = missing_one(1)', message: '1:9 call target `missing_one` is not defined or imported', right: 'let a = len([])' },
+  {
+    wrong: 'fn render_all() {}\nrender_al()',
+    message: '2:1 call target `render_al` is not defined or imported — did you mean `render_all`?',
+    right: 'fn render_all() {}\nrender_all()',
+  },
+  {
+    wrong: 'fn both<T>(a: T, b: T) {}\nboth(1, "x")',
+    message: "2:1 type parameter 'T' was inferred as both int and string",
+    right: 'fn both<T>(a: T, b: T) {}\nboth(1, 2)',
+  },
+  {
+    wrong: 'fn id<T>(a: T) {}\nid<int, int>(1)',
+    message: "2:1 Function 'id' expects 1 type arguments, got 2",
+    right: 'fn id<T>(a: T) {}\nid<int>(1)',
+  },
+  {
+    wrong: 'fn id(a) {}\nid<int>(1)',
+    message: "2:1 Function 'id' does not declare type parameters",
+    right: 'fn id<T>(a: T) {}\nid<int>(1)',
+  },
+  { wrong: 'println(len<int>([]))', message: "1:9 Builtin function 'len' does not declare type parameters", right: 'println(len([]))' },
+  {
+    wrong: 'fn f() { return llm_call<int, int>("a") }',
+    message: "1:17 Builtin function 'llm_call' expects 1 type arguments, got 2",
+    right: 'fn f() { return llm_call<int>("a") }',
+  },
+  { wrong: bound(''), message: unsatisfied('missing method(s): label', 4), right: GOOD_LABEL },
+  {
+    wrong: bound('fn label(self) -> string { return "" }'),
+    message: unsatisfied("method 'label' has 0 parameter(s), expected 1"),
+    right: GOOD_LABEL,
+  },
+  {
+    wrong: bound('fn label(self, n: string) -> string { return n }'),
+    message: unsatisfied("method 'label' parameter 1 has type 'string', expected 'int'"),
+    right: GOOD_LABEL,
+  },
+  {
+    wrong: bound('fn label(self, n: int) -> int { return n }'),
+    message: unsatisfied("method 'label' returns 'int', expected 'string'"),
+    right: GOOD_LABEL,
+  },
+  {
+    wrong: `interface Box { type Item fn put(self, v: Item) fn take(self) -> Item }\nstruct S { x: int }\nimpl S { fn put(self, v: int) {} fn take(self) -> string { return "" } }\nfn show<T>(v: T) where T: Box {}\nshow(S {x: 1})`,
+    message:
+      "5:6 Type 'S' does not satisfy interface 'Box': associated type 'Item' resolves to 'string', expected 'int' (required by constraint `where T: Box`)",
+    right: `interface Box { type Item fn put(self, v: Item) fn take(self) -> Item }\nstruct S { x: int }\nimpl S { fn put(self, v: int) {} fn take(self) -> int { return 1 } }\nfn show<T>(v: T) where T: Box {}\nshow(S {x: 1})`,
+  },
+  {
+    wrong: 'struct S { f: int }\nlet s = S {f: "x"}',
+    message: "2:12 Field 'f' in struct 'S' expects int, got string",
+    right: 'struct S { f: int }\nlet s = S {f: 1}',
+  },
+  {
+    wrong: 'struct Pt { x: int }\nlet p = Pq {x: 1}',
+    message: '2:9 unknown struct type `Pq` — did you mean `Pt`?',
+    right: 'struct Pt { x: int }\nlet p = Pt {x: 1}',
+  },
+  { wrong: `${E}let e = E.B("x")`, message: '2:13 E.B expects n: int, got string', right: `${E}let e = E.B(1)` },
+  {
+    wrong: `${E}fn f(e: E) {\n  match e { E.A -> { 1 } }\n}`,
+    message: '3:3 Non-exhaustive match on enum E: missing variants "B"',
+    right: `${E}fn f(e: E) {\n  match e { E.A -> { 1 } E.B(n) -> { n } }\n}`,
+  },
+  {
+    wrong: `${TAGGED}fn f(m: Ping | Pong) {\n  match m.kind { "ping" -> { 1 } }\n}`,
+    message: '4:3 Non-exhaustive match on tagged shape union: missing variants "pong"',
+    right: `${TAGGED}fn f(m: Ping | Pong) {\n  match m.kind { "ping" -> { 1 } "pong" -> { 2 } }\n}`,
+  },
+  {
+    wrong: 'fn f(v: int | string) {\n  match v { 1 -> { 1 } }\n}',
+    message: '2:3 Non-exhaustive match on union type: missing string',
+    right: 'fn f(v: int | string) {\n  match v { 1 -> { 1 } _ -> { 2 } }\n}',
+  },
+  {
+    wrong: 'fn f(v: "x" | "y") {\n  match v { "x" -> { 1 } }\n}',
+    message: '2:3 Non-exhaustive match on literal union: missing "y"',
+    right: 'fn f(v: "x" | "y") {\n  match v { "x" | "y" -> { 1 } }\n}',
+  },
+  {
+    wrong: 'fn f(v: "x" | "y") {\n  if v == "x" { return 1 }\n  unreachable(v)\n}',
+    message: '3:3 unreachable() argument has type `"y"` — not all cases are handled',
+    right: 'fn f(v: "x" | "y") {\n  if v == "x" { return 1 }\n  if v == "y" { return 2 }\n  unreachable(v)\n}',
+  },
+  {
+    wrong: 'gen fn g() -> Stream<int> {\n  yield 1\n}',
+    message: '2:3 `yield` is not a stream emit; use `emit` inside `gen fn`',
+    right: 'gen fn g() -> Stream<int> {\n  emit 1\n}',
+  },
+  { wrong: 'fn g() {\n  emit 1\n}', message: '2:3 `emit` can only be used inside a `gen fn`', right: 'gen fn g() {\n  emit 1\n}' },
+  {
+    wrong: 'gen fn g() -> Stream<int> {\n  emit "a"\n}',
+    message: "2:8 emit type doesn't match: expected int, got string",
+    right: 'gen fn g() -> Stream<int> {\n  emit 1\n}',
+  },
+  {
+    wrong: 'gen fn g() -> int { emit 1 }',
+    message: '1:1 `gen fn` must return Stream<T>, got int',
+    right: 'gen fn g() -> Stream<int> { emit 1 }',
+  },
+  {
+    wrong: 'let a = try* len([])',
+    message: '1:9 try* requires an enclosing function (fn, tool, or pipeline) so the rethrow has a target',
+    right: inFunction('let a = try* len([])'),
+  },
+  ...(
+    [
+      ['fn give<out T>(v: T) {}', 'out', 'function', 'give', 'fn give<in T>(v: T) {}'],
+      ['type Make<in T> = {v: T}', 'in', 'type alias', 'Make', 'type Make<out T> = {v: T}'],
+      ['type Take<out T> = fn(T) -> nil', 'out', 'type alias', 'Take', 'type Take<in T> = fn(T) -> nil'],
+      ['enum Maybe<in T> { Some(v: T), None }', 'in', 'enum', 'Maybe', 'enum Maybe<out T> { Some(v: T), None }'],
+      ['struct Cell<in T> { v: T }', 'in', 'struct', 'Cell', 'struct Cell<out T> { v: T }'],
+      ['interface Sink<out T> { fn put(self, v: T) }', 'out', 'interface', 'Sink', 'interface Sink<in T> { fn put(self, v: T) }'],
+    ] as const
+  ).map(([wrong, variance, kind, name, right]): Row => {
+    const [declared, position] = variance === 'out' ? ['(covariant)', 'contravariant'] : ['(contravariant)', 'covariant'];
+    return {
+      wrong,
+      right,
+      message: `1:1 type parameter 'T' is declared '${variance}' ${declared} but appears in a ${position} position in ${kind} '${name}'`,
+    };
+  }),
+  {
+    wrong: 'fn f(v) {\n  match v { 1 | x -> { } _ -> { } }\n}',
+    message:
+      '2:17 Or-pattern alternatives must be literal patterns (string, int, float, bool, nil, or `_`). Identifier bindings and destructuring patterns are not allowed inside `|`.',
+    right: 'fn f(v) {\n  match v { 1 | 2 -> { } _ -> { } }\n}',
+  },
+  {
+    wrong: 'fn main(h: Harness) {}',
+    message: '1:9 the first parameter of `main` must be `harness: Harness`',
+    code: 'HARN-NAM-101',
+    help: 'write `fn main(harness: Harness)`',
+    right: 'fn main(harness: Harness) {}',
+  },
+];
+
+/** spec/language.md 8.7, in its order. */
+const WARNINGS: readonly Row[] = [
+  {
+    wrong: 'let x = 1\nx = 2',
+    message: "2:1 Cannot assign to 'x': variable is immutable (declared with 'let')",
+    code: 'HARN-OWN-001',
+    right: 'var x = 1\nx = 2',
+  },
+  {
+    wrong: 'const X = 1\nX = 2',
+    message: "2:1 Cannot assign to 'X': variable is immutable (declared with 'const')",
+    code: 'HARN-OWN-001',
+    right: 'var X = 1\nX = 2',
+  },
+  ...['return 1', 'throw "e"'].map((exit) => ({
+    wrong: `fn f() {\n  ${exit}\n  println(2)\n}`,
+    message: '3:3 unreachable code',
+    right: `fn f(c) {\n  if c { ${exit} }\n  println(2)\n}`,
+  })),
+  ...['break', 'continue'].map((exit) => ({
+    wrong: `for x in [1] {\n  ${exit}\n  println(x)\n}`,
+    message: '3:3 unreachable code',
+    right: `for x in [1] {\n  if x { ${exit} }\n  println(x)\n}`,
+  })),
+  { wrong: 'fn f(a, b) {}\nf(1)', message: "2:1 Function 'f' expects 2 arguments, got 1", right: 'fn f(a, b) {}\nf(1, 2)' },
+  { wrong: 'fn f(a, b = 1) {}\nf()', message: "2:1 Function 'f' expects 1-2 arguments, got 0", right: 'fn f(a, b = 1) {}\nf(1)' },
+  { wrong: 'println("a", 1)', message: "1:1 Function 'println' expects 0-1 arguments, got 2", right: 'println("a")' },
+  {
+    wrong: 'fn f(x: int) {\n  match x { "a" -> { } _ -> { } }\n}',
+    message: '2:13 Match pattern type mismatch: matching int against string literal',
+    right: 'fn f(x: int) {\n  match x { 1 -> { } _ -> { } }\n}',
+  },
+  ...['<', '>', '<=', '>='].map((operator) => ({
+    wrong: `println({} ${operator} {})`,
+    message: `1:9 Comparison '${operator}' may not be meaningful for types {} and {}`,
+    right: `println("a" ${operator} "b")`,
+  })),
+  ...['==', '!='].map((operator) => ({
+    wrong: `println(1 ${operator} "1")`,
+    message: `1:9 Comparing int with string using '${operator}' may give unexpected results`,
+    right: `println(1 ${operator} 1.0)`,
+  })),
+  {
+    wrong: 'struct S { f: int }\nlet s = S {f: 1, g: 2}',
+    message: "2:18 Unknown field 'g' in struct 'S'",
+    right: 'struct S { f: int }\nlet s = S {f: 1}',
+  },
+  {
+    wrong: 'struct S { f: int, g: int }\nlet s = S {f: 1}',
+    message: "2:9 Missing field 'g' in struct 'S' construction",
+    right: 'struct S { f: int, g?: int }\nlet s = S {f: 1}',
+  },
+  { wrong: `${E}let e = E.C`, message: "2:11 Unknown variant 'C' in enum 'E'", right: `${E}let e = E.A` },
+  { wrong: `${E}let e = E.B(1, 2)`, message: '2:9 E.B expects 1 argument(s), got 2', right: `${E}let e = E.B(1)` },
+  {
+    wrong: `${NAMED}fn f<T>(x: T) where T: Named {\n  x.name()\n}`,
+    message: "4:5 Method 'name' not found in interface 'Named' (constraint on 'T')",
+    right: `${NAMED}fn f<T>(x: T) where T: Named {\n  x.label(1)\n}`,
+  },
+  { wrong: '@retyr\nfn f() {}', message: '1:1 unknown attribute `@retyr`', right: '@retry\nfn f() {}' },
+  { wrong: '@test\nfn f() {}', message: '1:1 `@test` only applies to pipeline declarations', right: '@test\npipeline f(task) {}' },
+  {
+    wrong: '@acp_tool\npipeline p(task) {}',
+    message: '1:1 `@acp_tool` only applies to function declarations',
+    right: '@acp_tool\nfn p(task) {}',
+  },
+  {
+    wrong: '@deprecated(since: "0.8", use: "g")\nfn f() {}\nfn g() {}\nf()',
+    message: '4:1 `f` is deprecated (since 0.8)',
+    help: 'use `g` instead',
+    right: '@deprecated(since: "0.8", use: "g")\nfn f() {}\nfn g() {}\ng()',
+  },
+  ...(
+    [
+      ['unreachable("v")', 'unreachable()'],
+      ['throw "v"', 'throw'],
+    ] as const
+  ).map(([exit, site]) => ({
+    wrong: `fn f(v: unknown) {\n  if type_of(v) == "int" { return 1 }\n  ${exit}\n}`,
+    message: `3:3 \`${site}\` reached but \`v: unknown\` was not fully narrowed — uncovered concrete type(s): string, float, bool, nil, list, dict, closure, bytes`,
+    right: `fn f(v: unknown) {\n  ${exit}\n}`,
+  })),
+];
+
+/** spec/language.md 11.5: what only `harn check` says. */
+const LINTS: readonly Row[] = [
+  {
+    wrong: 'var x = 1\nprintln(x)',
+    message: "1:1 'x' is declared with 'var' but never assigned to",
+    code: 'HARN-OWN-002',
+    help: 'use `let`',
+    right: 'let x = 1\nprintln(x)',
+  },
+  ...(
+    [
+      [
+        'fn f(xs) {\n  var n = 0\n  xs.for_each({ x -> n = n + x })\n  return n\n}',
+        '3:22',
+        'fn f(xs) {\n  var n = 0\n  for x in xs { n = n + x }\n  return n\n}',
+      ],
+      ['fn f() {\n  var n = 0\n  spawn { n = 1 }\n  return n\n}', '3:11', 'fn f() {\n  var n = 0\n  if true { n = 1 }\n  return n\n}'],
+      ['var n = 0\nfn f() { n += 1 }', '2:10', 'var n = 0\npipeline p(task) { n += 1 }'],
+    ] as const
+  ).map(([wrong, at, right]) => ({
+    wrong,
+    right,
+    message: `${at} 'n' is a copy here: the variable outside keeps its value`,
+    code: 'HARN-OWN-003',
+    help: 'return the new value, or share it through `atomic`, a channel or `shared_cell`',
+  })),
+  ...(
+    [
+      [
+        'fn f(text) {\n  let c = json_parse(text)\n  return c.port\n}',
+        "3:10 'c' comes from json_parse and",
+        'fn f(text) {\n  let c = json_parse(text)\n  if type_of(c) == "dict" { return c.port }\n}',
+      ],
+      [
+        'fn f(text) {\n  let c = json_parse(text)\n  return c["port"]\n}',
+        "3:10 'c' comes from json_parse and",
+        'type C = {port: int}\nfn f(text) {\n  let c = json_parse(text)\n  if schema_is(c, C) { return c["port"] }\n}',
+      ],
+      [
+        'fn f(text) { return yaml_parse(text).port }',
+        '1:21 the answer of yaml_parse',
+        'type C = {port: int}\nfn f(text) { return schema_expect(yaml_parse(text), C).port }',
+      ],
+      [
+        'fn f(text) {\n  let c = json_parse(text)\n  return c.port\n}',
+        "3:10 'c' comes from json_parse and",
+        'fn f(text) {\n  let c: {port: int} = json_parse(text)\n  return c.port\n}',
+      ],
+    ] as const
+  ).map(([wrong, subject, right]) => ({
+    wrong,
+    right,
+    message: `${subject} is used without a look at its form`,
+    code: 'HARN-OWN-004',
+    help: 'check it with `schema_expect(value, SomeType)`, or test it with `schema_is` or `type_of` first',
+  })),
+  ...(
+    [
+      ['const STARTED = now_ms()', '1:17', 'const SECOND = 1000\nconst MINUTE = SECOND * 60'],
+      ['let n = 1\nconst NEXT = n + 1', '2:14', 'const N = 1\nconst NEXT = [N + 1, ...[N], len("abc")]'],
+      ['const F = { x -> x }', '1:11', `${E}const F = {a: E.A, b: "\${pi}", c: true ? -1 : [2][0]}`],
+    ] as const
+  ).map(([wrong, at, right]) => ({
+    wrong,
+    right,
+    message: `${at} the value of const '${/const (\w+)/.exec(wrong)?.[1]}' is only known at run time`,
+    code: 'HARN-MET-001',
+    help: 'use `let`',
+  })),
+  {
+    wrong: 'fn main(harness: Harness) {\n  println("a")\n}',
+    message: '2:3 ambient `println` where `harness` is at hand',
+    code: 'HARN-LNT-053',
+    help: 'use `harness.stdio.println`',
+    right: 'fn main(harness: Harness) {\n  harness.stdio.println("a")\n}\nfn helper() { println("b") }',
+  },
+  {
+    wrong: 'fn ask(h: Harness) {\n  let f = { -> prompt_user("a") }\n}',
+    message: '2:16 ambient `prompt_user` where `h` is at hand',
+    code: 'HARN-LNT-053',
+    help: 'use `h.stdio.prompt`',
+    right: 'fn ask(h: Harness) {\n  let f = { -> h.stdio.prompt("a") }\n}',
+  },
+];
+
+describe.each([
+  ['errors of 8.5', 'error', ERRORS, false],
+  ['warnings of 8.7', 'warning', WARNINGS, false],
+  ['lints of 11.5', 'warning', LINTS, true],
+] as const)('%s', (_title, severity, rows, lints) => {
+  test.each(rows)('$message', ({ wrong, message, right, help, code }) => {
+    const found = checkText(wrong, { lints }).map((diagnostic) => ({
+      severity: diagnostic.severity,
+      message: `${diagnostic.span?.line}:${diagnostic.span?.column} ${diagnostic.message}`,
+      code: diagnostic.code,
+      help: diagnostic.help,
+    }));
+    expect(found).toEqual([{ severity, message, code, help }]);
+    expect(checkText(right, { lints })).toEqual([]);
+  });
+});
+
+/** Types that only the signature of a builtin knows. */
+const BUILTIN_CALLS: readonly (readonly [body: string, messages: readonly string[]])[] = [
+  ['let n: int = llm_call("a").text', ["2:1 'n' declared as int, but assigned string"]],
+  ['let n: int = llm_call("a", nil, {output_schema: Plan}).data.title', ["2:1 'n' declared as int, but assigned string"]],
+  ['let n: int = llm_call<Plan>("a").data.title', ["2:1 'n' declared as int, but assigned string"]],
+  ['let n: int = llm_call_structured("a", Plan).title', ["2:1 'n' declared as int, but assigned string"]],
+  ['let n: int = llm_call_structured_safe("a", schema_of(Plan)).data.title', ["2:1 'n' declared as int, but assigned string"]],
+  ['let n: int = schema_expect({}, Plan).title', ["2:1 'n' declared as int, but assigned string"]],
+  ['let n: int = unwrap(schema_check({}, Plan))', []],
+  ['let n: int = llm_call("a", nil, {output_schema: {type: "dict"}, model: "m"}).data.title', []],
+  ['let n: int = llm_call("a", nil, nil).later', []],
+  ['let r = llm_call(harness, "a", nil, {model: "m"})', []],
+  ['let pick = [schema_pick][0]\n  pick({}, "a")', []],
+  ['let k: list | string = "a"\n  schema_pick({}, k)', []],
+  ['schema_pick(...[{}, "a"])', []],
+  ['schema_pick(nil, ["a"])', ["2:13 Argument 1 ('schema'): expected dict, got nil"]],
+];
+
+test.each(BUILTIN_CALLS)('builtins are checked by their signature: %s', (body, messages) => {
+  const found = checkText(`fn wrapper() {\n${body}\n}\ntype Plan = {title: string}`);
+  expect(found.map(({ span, message }) => `${span?.line}:${span?.column} ${message}`)).toEqual(messages);
+});
+
+test('the signature of every builtin reads', () => {
+  const wrong = Object.entries(BUILTIN_SIGNATURES).filter(
+    ([, signature]) => parse({ path: '', text: `fn builtin${signature} {}` }).diagnostics.length > 0,
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('lints are no business of a run', () => {
+  expect(LINTS.flatMap(({ wrong }) => checkText(wrong))).toEqual([]);
+});

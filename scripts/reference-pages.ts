@@ -104,7 +104,10 @@ interface PublicFunction {
 
 function publicFunctions(source: string): PublicFunction[] {
   const declaration = /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?pub (?:gen )?fn (\w+(?:<[^>]*>)?\([^\n]*?\)(?: -> [^{\n]+?)?) \{/g;
-  return [...source.matchAll(declaration)].map(([, doc = '', signature = '']) => ({ signature, doc: prose(doc) }));
+  return [...source.matchAll(declaration)].map(([, doc = '', signature = '']) => {
+    if (doc === '') throw new Error(`a public function has no comment: ${signature}`);
+    return { signature, doc: prose(doc) };
+  });
 }
 
 /** The comment at the head of a module. */

@@ -159,6 +159,10 @@ export class FakeStdio implements Stdio {
     for (const callback of this.#onBroken) callback();
   }
 
+  readSecret(): Promise<string | undefined> {
+    return this.readLine();
+  }
+
   async readLine(): Promise<string | undefined> {
     if (this.#input === '') return undefined;
     const end = this.#input.indexOf('\n');

@@ -39,6 +39,20 @@ export class NodeStdio implements Stdio {
     return next.done === true ? undefined : next.value;
   }
 
+  async readSecret(signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#lines !== undefined || !this.isTty('stdin')) return this.readLine();
+    const terminal = process.stdin;
+    terminal.setRawMode(true);
+    try {
+      const secret = await readHidden(terminal, signal);
+      this.err('\n');
+      return secret;
+    } finally {
+      terminal.setRawMode(false);
+      terminal.pause();
+    }
+  }
+
   async readAll(): Promise<string> {
     const lines: string[] = [];
     if (this.#lines !== undefined) {
@@ -84,6 +98,61 @@ export class NodeStdio implements Stdio {
     for (const callback of this.#onBroken) callback();
   }
 }
+
+/** Keys of a terminal in raw mode up to the end of the line. What follows the line goes back to the stream. */
+function readHidden(terminal: NodeJS.ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const line = new HiddenLine();
+    const finish = (settle: () => void): void => {
+      terminal.off('data', onData).off('end', onEnd);
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const onData = (chunk: Buffer): void => {
+      const rest = line.take(chunk.toString('utf8'));
+      if (line.isInterrupted) process.kill(process.pid, 'SIGINT');
+      if (rest === undefined) return;
+      if (rest !== '') terminal.unshift(Buffer.from(rest));
+      finish(() => resolve(line.text));
+    };
+    const onEnd = (): void => finish(() => resolve(line.text));
+    const onAbort = (): void => finish(() => reject(signal?.reason));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    terminal.on('data', onData).on('end', onEnd);
+    terminal.resume();
+  });
+}
+
+/** What was typed so far, with the keys that a terminal in its ordinary mode would have handled. */
+export class HiddenLine {
+  /** Undefined when the input ended before a line began. */
+  text: string | undefined;
+  isInterrupted = false;
+
+  /** @returns what follows the line, once the line is complete */
+  take(keys: string): string | undefined {
+    for (const [index, key] of [...keys].entries()) {
+      if (key === '\r' || key === '\n') {
+        this.text ??= '';
+        return [...keys].slice(index + 1).join('');
+      }
+      if (key === CTRL_C) this.isInterrupted = true;
+      if (key === CTRL_C || (key === CTRL_D && (this.text ?? '') === '')) {
+        this.text = undefined;
+        return [...keys].slice(index + 1).join('');
+      }
+      if (key === CTRL_U) this.text = '';
+      else if (key === BACKSPACE || key === '\b') this.text = [...(this.text ?? '')].slice(0, -1).join('');
+      else if (key >= ' ') this.text = (this.text ?? '') + key;
+    }
+    return undefined;
+  }
+}
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const CTRL_U = '\u0015';
+const BACKSPACE = '\u007f';
 
 /** Somebody to wait for: never notified, so that a wait lasts its timeout. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));

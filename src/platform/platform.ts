@@ -179,6 +179,11 @@ export interface Stdio {
   onBrokenPipe(callback: () => void): void;
   /** One line without its newline; undefined at the end of input. */
   readLine(): Promise<string | undefined>;
+  /**
+   * As `readLine`, but a terminal does not show what is typed. Ctrl-C raises SIGINT, Ctrl-D on an empty line is the end
+   * of input.
+   */
+  readSecret(signal?: AbortSignal): Promise<string | undefined>;
   readAll(): Promise<string>;
   isTty(stream: 'stdin' | 'stdout' | 'stderr'): boolean;
   columns(): number;

@@ -248,6 +248,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "harness.resume_subagent": ["lifecycle", "async"],
   "harness.summary": ["lifecycle", "sync"],
   "harness.term.height": ["harness", "sync"],
+  "harness.term.read_password": ["harness", "async"],
   "harness.term.width": ["harness", "sync"],
   "harness.unsettled_counts": ["lifecycle", "sync"],
   "harness.unsettled_state": ["lifecycle", "sync"],

@@ -190,6 +190,7 @@ export const BUILTIN_SIGNATURES: Readonly<Record<string, string>> = {
   "harness.resume_subagent": "(handle: any, input: any = nil) -> dict",
   "harness.summary": "(state: any = nil) -> string",
   "harness.term.height": "() -> int",
+  "harness.term.read_password": "(prompt: any = \"\") -> string | nil",
   "harness.term.width": "() -> int",
   "harness.unsettled_counts": "(state: any = nil) -> dict",
   "harness.unsettled_state": "() -> dict",

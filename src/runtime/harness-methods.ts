@@ -31,6 +31,7 @@ const HARNESS_PARTS: Readonly<Record<string, HarnessPart>> = {
     typeName: 'HarnessTerm',
     methods: {
       ...same('set_color_mode'),
+      read_password: 'harness.term.read_password',
       width: 'harness.term.width',
       height: 'harness.term.height',
       is_tty: 'is_stdout_tty',

@@ -32,6 +32,11 @@ export class Terminal {
     return line.endsWith('\r') ? line.slice(0, -1) : line;
   }
 
+  /** As readLine, without showing on a terminal what is typed. */
+  readSecret(signal: AbortSignal): string | undefined | Promise<string | undefined> {
+    return this.#input === undefined ? this.#run.platform.stdio.readSecret(signal) : this.readLine();
+  }
+
   readAll(): string | Promise<string> {
     if (this.#input === undefined) return this.#run.platform.stdio.readAll();
     const rest = this.#input;

@@ -9,6 +9,11 @@ const ROWS: readonly ScriptRow[] = [
     'fn say(out) { out.println("x") }\nlet io = harness.stdio\nsay(io)\nprintln(type_of(io))',
     ['x', 'HarnessStdio'],
   ],
+  [
+    'a password is a line of input',
+    'mock_stdin("secret\\nrest")\ncapture_stderr_start()\nlet word = harness.term.read_password("Key: ")\nprintln("${word} ${capture_stderr_take()}|${read_line()}")\nprintln(harness.term.read_password())',
+    ['secret Key: |rest', 'nil'],
+  ],
   ['a method is a value', '["a", "b"].map(harness.stdio.println)', ['a', 'b']],
   [
     'an unknown method is an error',

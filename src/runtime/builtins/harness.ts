@@ -6,6 +6,7 @@ import { dictEntries } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { typeError } from '../errors.ts';
+import { terminalOf } from '../terminal.ts';
 import { Dict, type Value } from '../value.ts';
 import { absolutePath } from './files.ts';
 import { runProcess } from './process.ts';
@@ -52,6 +53,15 @@ export const HARNESS: BuiltinGroup = {
       doc: 'Runs `{program, args, cwd, env, stdin, timeout_ms}` without a shell: `{stdout, stderr, status, success}`.',
       colour: 'async',
       call: (c, _d, command) => runCommand(c, command),
+    },
+    'harness.term.read_password': {
+      signature: '(prompt: any = "") -> string | nil',
+      doc: 'Writes the prompt to standard error and reads a line that the terminal does not show; nil at the end of the input.',
+      colour: 'async',
+      call: (c, _d, prompt) => {
+        terminalOf(c).writeError(textArgument(prompt));
+        return terminalOf(c).readSecret(c.signal);
+      },
     },
     'harness.term.width': {
       signature: '() -> int',

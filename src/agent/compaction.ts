@@ -22,6 +22,8 @@ export interface CompactionRange {
   readonly keepLast: number;
   readonly mode: 'automatic' | 'manual';
   readonly strategy: string;
+  /** What wrote the text in place of the messages: `llm`, `custom`, `truncate` (default). */
+  readonly engine?: string | undefined;
   /** Text in place of the removed messages; undefined makes one from their beginnings. */
   readonly summary?: string | undefined;
 }
@@ -79,6 +81,7 @@ export function compactionPlan(messages: readonly Message[], range: CompactionRa
   const facts: JsonObject = {
     mode: range.mode,
     strategy: range.strategy,
+    engine_strategy: range.engine ?? (range.summary === undefined ? 'truncate' : 'custom'),
     archived_messages: found.removed,
     estimated_tokens_before: estimateTokens(messages),
     estimated_tokens_after: estimateTokens(after),

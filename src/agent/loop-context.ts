@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation } from '../lifecycle/activation.ts';
-import type { Files } from '../platform/platform.ts';
+import type { Files, FileWatcher } from '../platform/platform.ts';
+import type { WakeSources } from './daemon-sources.ts';
 import type { LoopLive } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { applyRecord, type LoopProgress, type LoopRecord } from './loop-record.ts';
@@ -11,7 +12,9 @@ import type { Dispatcher } from './tool-dispatch.ts';
 export interface LoopWorld extends ModelWorld {
   readonly env: (name: string) => string | undefined;
   /** For the paths that a daemon watches. */
-  readonly files: Pick<Files, 'stat'>;
+  readonly files: Pick<Files, 'stat' | 'list'>;
+  /** Tells of changes at once; without it a daemon only looks from time to time. */
+  readonly watcher?: FileWatcher | undefined;
 }
 
 /** One activation while it runs. */
@@ -22,6 +25,8 @@ export interface Loop {
   readonly live: LoopLive;
   readonly frame: RequestFrame;
   readonly dispatcher: Dispatcher;
+  /** What wakes a daemon; undefined for other loops. */
+  readonly sources: WakeSources | undefined;
   /** Closed by close_agent, or gone with the task that called the loop. */
   readonly signal: AbortSignal;
   progress: LoopProgress;

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
+import type { DaemonPort } from './daemon-port.ts';
 import type { Feedback } from './loop-state.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
 import type { ReminderSpec } from './reminder.ts';
@@ -17,6 +18,8 @@ export interface LoopLive {
   readonly inbox: LoopInbox;
   /** Shows the transcript as it grows to whoever asks for the session while the loop runs. @returns what ends that */
   readonly attach?: ((read: () => Transcript) => () => void) | undefined;
+  /** The queue and the file of a daemon; absent for other loops. */
+  readonly daemon?: DaemonPort | undefined;
   /** Ends the loop with the task that called it: its cancellation, its deadline. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -43,6 +46,8 @@ export interface LoopCallbacks {
   readonly context?: ((messages: readonly Json[]) => Promise<readonly Json[]>) | undefined;
   /** `compact_callback`: the summary of what goes. */
   readonly compact?: ((messages: readonly Json[]) => Promise<string>) | undefined;
+  /** `consolidate_on_idle`: the same, before a daemon idles. */
+  readonly consolidate?: ((messages: readonly Json[]) => Promise<string>) | undefined;
   /** `llm_caller`: may answer in the model's place, and may map a fault to an outcome. */
   readonly llmCaller?: ((request: ModelRequest, next: () => Promise<ModelAnswer>) => Promise<ModelAnswer | LlmCallerFault>) | undefined;
   /** `tool_caller` and tool hooks: around one call. */

@@ -75,7 +75,8 @@ const optionsSchema = z.looseObject({
   persistent: z.nullish(z.boolean()),
   daemon: z.nullish(z.boolean()),
   wake_interval_ms: count,
-  watch_paths: names,
+  watch_paths: z.nullish(z.union([z.string(), z.array(z.string())])),
+  consolidate_on_idle: z.nullish(z.boolean()),
   resume_event_topic: z.nullish(z.string()),
   daemon_event_topic: z.nullish(z.string()),
   idle_watchdog_attempts: count,
@@ -174,10 +175,11 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
 function daemonOptions(options: Given): DaemonOptions {
   return {
     wakeIntervalMs: options.wake_interval_ms ?? undefined,
-    watchPaths: options.watch_paths ?? [],
+    watchPaths: typeof options.watch_paths === 'string' ? [options.watch_paths] : (options.watch_paths ?? []),
     eventTopic: options.resume_event_topic ?? options.daemon_event_topic ?? undefined,
     watchdogAttempts: options.idle_watchdog_attempts ?? undefined,
     queueCapacity: options.event_queue_capacity ?? 1024,
+    consolidates: options.consolidate_on_idle ?? false,
   };
 }
 

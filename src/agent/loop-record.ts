@@ -4,6 +4,7 @@ import {
   type CallResult,
   type CallUsage,
   type Feedback,
+  type LoopCounters,
   type LoopParts,
   type RecordedEnd,
   withNames,
@@ -52,6 +53,8 @@ export type LoopRecord =
       readonly summary?: string;
       readonly event?: NewEvent;
       readonly dropped_reminders?: readonly string[];
+      /** Of the model call that wrote the summary. */
+      readonly usage?: CallUsage;
     };
 
 /** Closes a turn. */
@@ -72,6 +75,8 @@ export type TurnRecord = {
   readonly option_patches?: JsonObject;
   readonly granted_permissions?: readonly JsonObject[];
   readonly end?: RecordedEnd;
+  /** The event of a daemon's queue that this turn ended the work for (11.3). */
+  readonly consumed_event?: number;
 };
 
 /** A turn between its `answer` and its `turn` record. */
@@ -137,14 +142,18 @@ function openTurn(
   const { counters } = progress;
   return {
     transcript: appendMessage(progress.transcript, message),
-    counters: {
-      ...counters,
-      llm_calls: counters.llm_calls + usage.calls,
-      input_tokens: counters.input_tokens + usage.input_tokens,
-      output_tokens: counters.output_tokens + usage.output_tokens,
-      cost_usd: counters.cost_usd + usage.cost_usd,
-    },
+    counters: addCost(counters, usage),
     openTurn: { turn, message, textCalls, begun: new Map(), results: new Map() },
+  };
+}
+
+function addCost(counters: LoopCounters, usage: CallUsage): LoopCounters {
+  return {
+    ...counters,
+    llm_calls: counters.llm_calls + usage.calls,
+    input_tokens: counters.input_tokens + usage.input_tokens,
+    output_tokens: counters.output_tokens + usage.output_tokens,
+    cost_usd: counters.cost_usd + usage.cost_usd,
   };
 }
 
@@ -179,6 +188,7 @@ function applyTurn(before: LoopProgress, record: TurnRecord): LoopProgress {
       option_patches: record.option_patches ?? counters.option_patches,
       granted_permissions: record.granted_permissions ?? counters.granted_permissions,
       ...(record.end === undefined ? {} : { ended: record.end }),
+      ...(record.consumed_event === undefined ? {} : { consumed_event: record.consumed_event }),
     },
     openTurn: undefined,
   };
@@ -216,7 +226,8 @@ export function textResultsMessage(results: readonly { readonly name: string; re
 }
 
 function applyEdit(progress: LoopProgress, record: Extract<LoopRecord, { t: 'edit' }>): LoopProgress {
-  const { transcript, counters } = progress;
+  const { transcript } = progress;
+  const counters = record.usage === undefined ? progress.counters : addCost(progress.counters, record.usage);
   const messages = [...transcript.messages];
   messages.splice(record.at, record.removed, ...record.inserted);
   const dropped = new Set(record.dropped_reminders ?? []);

@@ -2,7 +2,8 @@ import { assertNever } from '../base/assert-never.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd } from '../lifecycle/activation.ts';
 import { RESUME_CONTINUITY } from './apply-resume.ts';
-import { type DaemonOptions, idleDaemon } from './daemon.ts';
+import { beginsIdle, type DaemonOptions, idleDaemon, saveIdle, settleConsumed } from './daemon.ts';
+import { WakeSources } from './daemon-sources.ts';
 import { unknownOutcome } from './fold-journal.ts';
 import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context.ts';
 import { RepeatGuard } from './loop-guard.ts';
@@ -37,12 +38,13 @@ export async function runLoop(activation: Activation, world: LoopWorld): Promise
     return await takeTurns(loop);
   } finally {
     detach?.();
+    loop.sources?.close();
   }
 }
 
 async function takeTurns(loop: Loop): Promise<LoopEnd> {
   await settleInterruptedTurn(loop);
-  let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended };
+  let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended, isIdle: beginsIdle(loop) };
   for (;;) {
     const end = await endAtBoundary(loop, turn);
     if (end !== undefined) return end;
@@ -81,6 +83,7 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
       emit: (event) => emitEvent(loop, event),
     },
     signal,
+    sources: options.daemon === undefined ? undefined : new WakeSources(options.daemon, world, live.inbox, live.daemon, activation),
     progress: { transcript, counters, openTurn: undefined },
     turnsTaken: 0,
     turnLimit: options.maxIterations,
@@ -142,11 +145,12 @@ async function endAtBoundary(loop: Loop, turn: TurnOutcome): Promise<LoopEnd | u
   if (parked !== undefined) return parked;
   const end = spentBudget(loop) ?? turn.lateEnd ?? (turn.isIdle === true ? undefined : spentIterations(loop));
   if (end !== undefined) return endLoop(loop, end);
-  return turn.isIdle === true && loop.options.daemon !== undefined ? idle(loop, loop.options.daemon) : undefined;
+  const { sources, options } = loop;
+  return turn.isIdle === true && options.daemon !== undefined && sources !== undefined ? idle(loop, options.daemon, sources) : undefined;
 }
 
-async function idle(loop: Loop, daemon: DaemonOptions): Promise<LoopEnd | undefined> {
-  const outcome = await idleDaemon(loop, daemon);
+async function idle(loop: Loop, daemon: DaemonOptions, sources: WakeSources): Promise<LoopEnd | undefined> {
+  const outcome = await idleDaemon(loop, daemon, sources);
   switch (outcome.kind) {
     case 'parked':
       return outcome.end;
@@ -178,7 +182,11 @@ function spentIterations(loop: Loop): EndFacts | undefined {
 
 function endLoop(loop: Loop, end: EndFacts): LoopEnd {
   emitTerminalEvent(loop, end);
-  const { progress, options, frame } = loop;
+  const { progress, options, frame, sources } = loop;
+  if (sources !== undefined) {
+    settleConsumed(loop, sources);
+    saveIdle(loop, undefined, end.status);
+  }
   const transcript = { ...progress.transcript, state: 'done' as const };
   const { ended: _, ...counters } = progress.counters;
   const result = buildLoopResult(end, transcript, counters, {
@@ -186,6 +194,7 @@ function endLoop(loop: Loop, end: EndFacts): LoopEnd {
     sentinel: options.loopUntilDone || options.doneSentinel !== undefined ? effectiveSentinel(options, frame.format) : undefined,
     data: loop.data ?? lastData(loop),
     daemonState: options.daemon === undefined ? undefined : end.status,
+    daemonSnapshotPath: sources?.port.file?.shown,
   });
   return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };
 }

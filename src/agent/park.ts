@@ -1,7 +1,7 @@
 import { errorText, hasCode } from '../base/harn-error.ts';
-import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
 import { suspendedKey } from './apply-resume.ts';
+import { daemonFacts } from './daemon-block.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import { feedbackMessage, type LoopProgress } from './loop-record.ts';
 import { buildParkedResult } from './loop-result.ts';
@@ -16,9 +16,9 @@ import { appendEvent } from './transcript.ts';
  * Steps 8 to 12 of 5.3 through the activation. A park that cannot be written leaves the worker running: whoever
  * asked has heard of it from lifecycle.
  */
-export async function park(loop: Loop, request: ParkRequest): Promise<LoopEnd | undefined> {
+export async function park(loop: Loop, request: ParkRequest, daemonState?: 'idle'): Promise<LoopEnd | undefined> {
   try {
-    return await commitPark(loop, request, loop.progress);
+    return await commitPark(loop, request, loop.progress, daemonState);
   } catch (error) {
     if (isNotOurs(loop, error)) throw error;
     return undefined;
@@ -69,7 +69,12 @@ function tellModel(loop: Loop, content: string): void {
 }
 
 /** Hands the state over to be saved. The reminder tells whoever looks at the parked transcript why it ends here. */
-export async function commitPark(loop: Loop, request: ParkRequest, progress: LoopProgress, daemon?: JsonObject): Promise<LoopEnd> {
+export async function commitPark(
+  loop: Loop,
+  request: ParkRequest,
+  progress: LoopProgress,
+  daemonState: 'idle' | 'running' = 'running',
+): Promise<LoopEnd> {
   const { activation, options } = loop;
   const taped = loop.live.inbox.takeTape().reduce(appendEvent, progress.transcript);
   const marked = options.reminders.enabled
@@ -80,13 +85,13 @@ export async function commitPark(loop: Loop, request: ParkRequest, progress: Loo
         source: 'stdlib_provider',
       }).transcript
     : taped;
-  const state = writeLoopState({ transcript: { ...marked, state: 'paused' }, counters: progress.counters });
+  const parts = { transcript: { ...marked, state: 'paused' as const }, counters: progress.counters };
   const completed = progress.counters.iterations_completed;
   const owned = request.resumeBy === undefined ? { ...request, resumeBy: loop.live.callbacks.resumeBy } : request;
-  const suspension = await activation.park(owned, state, {
+  const suspension = await activation.park(owned, writeLoopState(parts), {
     iterationsCompleted: completed,
     turn: completed === 0 ? undefined : completed - 1,
-    daemon,
+    ...daemonFacts(loop, parts, daemonState),
   });
   return { kind: 'parked', suspension, result: buildParkedResult(suspension, activation.sessionId) };
 }

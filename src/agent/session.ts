@@ -44,6 +44,11 @@ export class SessionStore {
     return this.#sessions.has(id) || this.#running.has(id);
   }
 
+  /** Whether a loop is at work on it. */
+  isRunning(id: string): boolean {
+    return this.#running.has(id);
+  }
+
   /** Undefined for an unknown id. */
   transcript(id: string): Transcript | undefined {
     return this.#running.get(id)?.() ?? this.#sessions.get(id)?.transcript;

@@ -3,7 +3,6 @@ import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
 import { assertWithinBudget, projectCall } from './call-budget.ts';
 import { sessionEvent } from './call-events.ts';
-import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import type { LoopControlAnswer, PostTurnAnswer, TurnHook } from './loop-live.ts';
@@ -15,12 +14,13 @@ import { assistantMessage, type Message, type ToolCall, userMessage } from './me
 import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
-import { dropUnpreserved, pendingReminders, type Reminder } from './reminder.ts';
+import { pendingReminders, type Reminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArguments, refusedResults } from './self-park.ts';
 import { addUsage, assertShape, callShaped, readShapeWish } from './structured-call.ts';
 import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
+import { compactWhenLarge } from './turn-compaction.ts';
 
 /** What a turn leaves for its boundary. */
 export interface TurnOutcome {
@@ -87,37 +87,6 @@ interface ReadAnswer {
 function receiveHostMessages(loop: Loop): void {
   const added = loop.live.inbox.takeHostMessages().map((text): AddedMessage => ({ kind: 'host_input', message: userMessage(text) }));
   if (added.length > 0) recordStep(loop, { t: 'in', added });
-}
-
-async function compactWhenLarge(loop: Loop): Promise<void> {
-  const { compaction } = loop.options;
-  const { messages } = loop.progress.transcript;
-  if (!needsCompaction(messages, compaction, loop.frame.target.model)) return;
-  const keepLast = compaction.strategy === 'summarize_all' ? 0 : compaction.keepLast;
-  const range = removableRange(messages, compaction.keepFirst, keepLast);
-  if (range === undefined) return;
-  const removed = messages.slice(range.at, range.at + range.removed);
-  const summary = await loop.live.callbacks.compact?.(removed);
-  const plan = compactionPlan(messages, {
-    keepFirst: compaction.keepFirst,
-    keepLast,
-    mode: 'automatic',
-    strategy: compaction.strategy,
-    summary,
-  });
-  if (plan === undefined) return;
-  const kept = pendingReminders(dropUnpreserved(loop.progress.transcript)).map((reminder) => reminder.id);
-  const dropped = pendingReminders(loop.progress.transcript).map((reminder) => reminder.id);
-  recordStep(loop, {
-    t: 'edit',
-    at: plan.at,
-    removed: plan.removed,
-    inserted: plan.inserted,
-    summary: plan.summary,
-    event: plan.event,
-    dropped_reminders: dropped.filter((id) => !kept.includes(id)),
-  });
-  emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
 }
 
 /** Reminders that a hook returned are pending from then on. */
@@ -375,7 +344,14 @@ function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judg
     ...(postTurn.patches === undefined ? {} : { option_patches: { ...counters.option_patches, ...postTurn.patches } }),
     ...(dispatched.granted === counters.granted_permissions ? {} : { granted_permissions: dispatched.granted }),
     ...(judged.end === undefined ? {} : { end: judged.end }),
+    ...consumedEvent(loop, judged),
   });
+}
+
+/** The daemon rests, or is done: the work for the event that it had is behind it (11.3). */
+function consumedEvent({ sources }: Loop, judged: Judgement): Pick<TurnRecord, 'consumed_event'> {
+  const seq = sources?.port.inflightSeq;
+  return seq === undefined || (judged.isIdle !== true && judged.end === undefined) ? {} : { consumed_event: seq };
 }
 
 function fallbackEvents({ fallback }: Turn): NewEvent[] {

@@ -48,8 +48,26 @@ export interface ParkFacts {
   readonly iterationsCompleted: number;
   /** Zero-based index of the turn that ended at this boundary; undefined at B0 of a fresh worker. */
   readonly turn: number | undefined;
-  /** Six keys of a daemon (11.4), absent for other loops. */
+  /** The block of a daemon (11.4), absent for other loops. */
   readonly daemon?: JsonObject | undefined;
+  /** The file of its own that a daemon has; written with the snapshot. */
+  readonly daemonFile?: DaemonFile | undefined;
+}
+
+/** `daemon.json` of a daemon: a snapshot that can be resumed by itself, with further names for whoever reads it (11.4). */
+export interface DaemonFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly names: JsonObject;
+}
+
+/** A topic of the event log as an idle loop looks at it; while it is open, a new record ends `changed`. */
+export interface TopicView {
+  /** Cursor of the newest record; 0 for an empty topic. */
+  latest(): number;
+  /** The first record after a cursor. */
+  next(cursor: number): { readonly cursor: number; readonly payload: Json } | undefined;
+  close(): void;
 }
 
 export type HookVerdict = { readonly decision: 'allow'; readonly reason: string } | { readonly decision: 'deny'; readonly reason: string };
@@ -69,6 +87,8 @@ export interface Activation {
   /** State at the start of this activation; after a resume already with the transcript policy applied. */
   readonly state: LoopState;
   readonly resume: ResumeFacts | undefined;
+  /** The daemon block of the snapshot that this activation goes on from (11.4). */
+  readonly daemon: JsonObject | undefined;
   /** Aborts on close_agent, and when the run ends. */
   readonly signal: AbortSignal;
 
@@ -81,6 +101,9 @@ export interface Activation {
   readonly hasParkRequest: boolean;
   /** Resolves at the next suspend request, close, message or wake; for idle waits. */
   changed(signal: AbortSignal): Promise<void>;
+  /** While the callback is set, whoever resumes this running worker wakes it instead (11.1); undefined takes it back. */
+  onWake(wake: ((input: string | undefined) => void) | undefined): void;
+  topic(name: string): TopicView;
 
   /** Runs `pre_suspend` hooks for a park that the loop itself begins (7.3 step 2, 11.2 step 2). */
   approveSelfPark(request: ParkRequest): Promise<HookVerdict>;
@@ -93,6 +116,11 @@ export interface Activation {
    * @throws plain error when the snapshot could not be written; the worker then keeps running
    */
   park(request: ParkRequest, state: LoopState, facts: ParkFacts): Promise<JsonObject>;
+  /**
+   * Writes the file of a daemon without parking it (11.2 step 3): as it would be after the request, or, without one,
+   * as it ended. A disk that refuses is told to the person at the terminal and does not stop the loop.
+   */
+  saveDaemon(request: ParkRequest | undefined, state: LoopState, facts: ParkFacts): void;
 
   /** Appends and fsyncs one record before it returns; a no-op under `durability: "park"`. Throws HARN-SUS-006 when fenced. */
   record(record: JournalRecord): void;

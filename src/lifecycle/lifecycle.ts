@@ -65,6 +65,8 @@ export interface RebindRequest {
   readonly snapshotPath: string;
   /** As the caller named it, for messages. */
   readonly target: string;
+  /** The daemon block, for a daemon (11.4). */
+  readonly daemon?: JsonObject | undefined;
 }
 
 export interface Rebound {

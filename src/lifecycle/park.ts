@@ -3,13 +3,13 @@ import { renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ArmedRecord, SuspensionRecord } from '../store/snapshot-schema.ts';
 import type { LoopState, ParkFacts, ParkRequest } from './activation.ts';
+import { writeDaemonFile } from './daemon-snapshot.ts';
 import { suspendPayload } from './hook-payload.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { persistError, shownPathOf, writeRecord } from './persist.ts';
 import { LOCAL_RUNTIME } from './resume-by.ts';
-import { deadlineOf, hasConditions, parseResumeConditions, type ResumeConditions } from './resume-condition.ts';
-import type { SpecValue } from './spec-value.ts';
-import { suspensionEnvelope, suspensionRecord } from './suspension.ts';
+import { conditionsOf, deadlineOf, parseResumeConditions, type ResumeConditions } from './resume-condition.ts';
+import { daemonKeys, suspensionEnvelope, suspensionRecord } from './suspension.ts';
 import type { Tenure } from './tenure.ts';
 import { transition } from './transition.ts';
 import type { PreparedTrigger } from './waker.ts';
@@ -96,12 +96,6 @@ function withSuspended(error: HarnError): JsonObject {
   return { ...(error.data.detail as JsonObject | undefined), suspended: true };
 }
 
-/** The conditions of a request, with their closures when there are any. */
-export function conditionsOf(request: ParkRequest): ResumeConditions | undefined {
-  const conditions = parseResumeConditions((request.liveConditions ?? request.conditions) as SpecValue | undefined, 'suspend_agent');
-  return hasConditions(conditions) ? conditions : undefined;
-}
-
 function newSuspension(lifecycle: Lifecycle, worker: Worker, request: ParkRequest, intent: Intent, facts: ParkFacts): SuspensionRecord {
   const { platform } = lifecycle;
   const record = suspensionRecord({
@@ -109,7 +103,7 @@ function newSuspension(lifecycle: Lifecycle, worker: Worker, request: ParkReques
     workerId: worker.id,
     request,
     conditions: intent.conditions,
-    facts: { ...facts, daemon: facts.daemon === undefined ? undefined : daemonKeys(facts.daemon) },
+    facts: { ...facts, daemon: daemonKeys(facts.daemon) },
     suspendedAt: platform.clock.now(),
     shownPath: shownPathOf(lifecycle, worker),
   });
@@ -119,19 +113,6 @@ function newSuspension(lifecycle: Lifecycle, worker: Worker, request: ParkReques
     resume_by_mechanism: intent.plannedOwner ?? null,
     auto_resume_trigger: isLocal && intent.trigger !== undefined ? { ...intent.trigger } : null,
   };
-}
-
-const DAEMON_KEYS = [
-  'pending_event_count',
-  'queued_event_count',
-  'inflight_event',
-  'wake_interval_ms',
-  'watch_paths',
-  'event_queue_capacity',
-];
-
-function daemonKeys(daemon: JsonObject): JsonObject {
-  return Object.fromEntries(DAEMON_KEYS.filter((key) => daemon[key] !== undefined).map((key) => [key, daemon[key]]));
 }
 
 /** Steps 8c and 8d: the snapshot, then the state, then the journal that the snapshot holds now. */
@@ -165,6 +146,7 @@ function commitPark(
     pending?.settle(failure);
     throw failure;
   }
+  if (facts.daemonFile !== undefined) writeDaemonFile(lifecycle, worker, facts.daemonFile, changes, state);
   worker.beginTransition();
   worker.change(changes);
   worker.state = state;

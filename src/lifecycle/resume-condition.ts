@@ -1,6 +1,7 @@
 import { errorText } from '../base/harn-error.ts';
 import { type Instant, LAST_INSTANT } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { ParkRequest } from './activation.ts';
 import { isSpecObject, Opaque, redactSpec, type SpecObject, type SpecValue, specTypeName } from './spec-value.ts';
 import { conditionsError, timeoutActionError } from './sus-errors.ts';
 import { parseTriggerSpec, type TriggerSpec } from './trigger-spec.ts';
@@ -119,4 +120,10 @@ function refuseUnknownKeys(value: SpecObject, known: readonly string[], prefix: 
 
 function gotDetail(expected: string, value: SpecValue | undefined): JsonObject {
   return { expected, got: specTypeName(value) };
+}
+
+/** The conditions of a request, with their closures when there are any. */
+export function conditionsOf(request: ParkRequest): ResumeConditions | undefined {
+  const conditions = parseResumeConditions((request.liveConditions ?? request.conditions) as SpecValue | undefined, 'suspend_agent');
+  return hasConditions(conditions) ? conditions : undefined;
 }

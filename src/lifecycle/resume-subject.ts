@@ -1,9 +1,11 @@
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '../base/json.ts';
+import { daemonFiles } from '../store/daemon-file.ts';
 import { journalPathOf } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import { locateSnapshot } from '../store/state-root.ts';
 import type { WorkerStatus } from '../store/worker-status.ts';
+import { adoptDaemonFile } from './daemon-snapshot.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { shownPathOf } from './persist.ts';
 import { buildSummary, summaryOf } from './summary.ts';
@@ -61,13 +63,15 @@ function workerPath(lifecycle: Lifecycle, id: string): string {
   if (files.exists(snapshotPath) || files.exists(journalPathOf(snapshotPath))) return snapshotPath;
   const location = locateSnapshot(searchPlaces(lifecycle), id);
   if (location.kind === 'worker') return location.snapshotPath;
-  throw snapshotError('missing', 'it names a daemon directory; use daemon_resume', { target: id });
+  throw snapshotError('missing', 'it names a directory', { target: id });
 }
 
 function subjectByPath(lifecycle: Lifecycle, path: string, suspensionId: string | undefined): ResumeSubject {
   const location = locateSnapshot(searchPlaces(lifecycle), path);
-  if (location.kind === 'daemon') throw snapshotError('missing', 'it is a daemon directory; use daemon_resume', { target: path, path });
-  const files = readWorkerFiles(lifecycle, location.snapshotPath, path);
+  const snapshotPath = location.kind === 'daemon' ? daemonFiles(location.directory).snapshot : location.snapshotPath;
+  const daemonWorker = adoptDaemonFile(lifecycle, snapshotPath, path);
+  if (daemonWorker !== undefined) return subjectById(lifecycle, daemonWorker, suspensionId);
+  const files = readWorkerFiles(lifecycle, snapshotPath, path);
   const named = suspensionId ?? (files.status === 'suspended' ? files.snapshot.suspension?.suspension_id : undefined);
   const worker = currentWorker(lifecycle, files.snapshot.id);
   if (worker !== undefined) return subjectOfWorker(lifecycle, worker, path, named);

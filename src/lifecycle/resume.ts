@@ -53,10 +53,21 @@ export async function resumeWorker(lifecycle: Lifecycle, request: ResumeRequest)
   assertInput(request.input);
   const subject = resolveSubject(lifecycle, request.target);
   if (request.isInHook === true) throw inTransitionError('resume_agent', subject.id, subject.status);
+  const woken = wakeIdle(lifecycle, subject, request.input);
+  if (woken !== undefined) return woken;
   const stored = checkResumable(subject, request);
   if (stored !== undefined) return stored;
   const claim = claimSuspension(lifecycle, subject);
   return withClaim(claim, () => resumeUnderClaim(lifecycle, subject, claim, request));
+}
+
+/** A daemon that idles in this process is running: a resume is one more of its wakes (11.1), and no transition. */
+function wakeIdle(lifecycle: Lifecycle, { worker }: ResumeSubject, input: string | undefined): JsonObject | undefined {
+  const wake = worker?.idleWake;
+  if (worker === undefined || wake === undefined) return undefined;
+  worker.idleWake = undefined;
+  wake(input);
+  return summaryOf(worker, shownPathOf(lifecycle, worker));
 }
 
 async function withClaim(claim: Claim, action: () => Promise<JsonObject>): Promise<JsonObject> {
@@ -135,6 +146,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
     workerId: record.id,
     snapshotPath,
     target,
+    daemon: record.daemon ?? undefined,
   });
   const worker = new Worker(snapshotPath, record, repaired(lifecycle, record.id, state, rebound.model), rebound.live);
   worker.snapshotSha256 = files.sha256;

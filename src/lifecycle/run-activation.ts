@@ -1,11 +1,23 @@
 import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { Activation, HookVerdict, JournalRecord, LoopEnd, LoopState, ParkFacts, ParkRequest, ResumeFacts } from './activation.ts';
+import type {
+  Activation,
+  HookVerdict,
+  JournalRecord,
+  LoopEnd,
+  LoopState,
+  ParkFacts,
+  ParkRequest,
+  ResumeFacts,
+  TopicView,
+} from './activation.ts';
+import { saveDaemon } from './daemon-snapshot.ts';
 import { suspendPayload } from './hook-payload.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { conditionsOf, parkWorker } from './park.ts';
+import { parkWorker } from './park.ts';
 import { writeRecord } from './persist.ts';
+import { conditionsOf } from './resume-condition.ts';
 import type { Tenure } from './tenure.ts';
 import { transition } from './transition.ts';
 import type { Worker } from './worker.ts';
@@ -22,6 +34,7 @@ class RunningActivation implements Activation {
   readonly live: unknown;
   readonly state: LoopState;
   readonly resume: ResumeFacts | undefined;
+  readonly daemon: JsonObject | undefined;
   readonly #lifecycle: Lifecycle;
   readonly #worker: Worker;
   readonly #tenure: Tenure;
@@ -38,6 +51,7 @@ class RunningActivation implements Activation {
     this.live = worker.live;
     this.state = worker.state;
     this.resume = resume;
+    this.daemon = worker.record.daemon ?? undefined;
   }
 
   get signal(): AbortSignal {
@@ -72,6 +86,29 @@ class RunningActivation implements Activation {
   park(request: ParkRequest, state: LoopState, facts: ParkFacts): Promise<JsonObject> {
     this.#tenure.signal.throwIfAborted();
     return parkWorker(this.#lifecycle, this.#worker, this.#tenure, request, state, facts);
+  }
+
+  onWake(wake: ((input: string | undefined) => void) | undefined): void {
+    this.#worker.idleWake = wake;
+    if (wake !== undefined) this.#worker.announceChange();
+  }
+
+  topic(name: string): TopicView {
+    const { eventLog } = this.#lifecycle;
+    const close = eventLog.observe(name, () => this.#worker.announceChange());
+    return {
+      latest: () => eventLog.latest(name) ?? 0,
+      next: (cursor) => {
+        const [record] = eventLog.read(name, cursor, 1);
+        return record === undefined ? undefined : { cursor: record.id, payload: record.payload };
+      },
+      close,
+    };
+  }
+
+  saveDaemon(request: ParkRequest | undefined, state: LoopState, facts: ParkFacts): void {
+    this.#tenure.assertOwner();
+    saveDaemon(this.#lifecycle, this.#worker, request, state, facts);
   }
 
   record(record: JournalRecord): void {

@@ -31,6 +31,10 @@ export interface StartOptions {
   readonly program: JsonObject | null;
   /** A transcript to go on from. */
   readonly seedTranscript?: Json | undefined;
+  /** Counters to go on from, with the transcript (`resume_path` of a daemon). */
+  readonly seedLoop?: JsonObject | undefined;
+  /** The daemon block to go on from (11.4). */
+  readonly daemon?: JsonObject | undefined;
   readonly parentWorkerId?: string | undefined;
   readonly execution?: JsonObject | undefined;
   readonly audit?: JsonObject | undefined;
@@ -145,9 +149,10 @@ function createWorker(lifecycle: Lifecycle, options: StartOptions): Worker {
     createdAt: renderInstant(platform.clock.now()),
     shownPath: shownPathOf(lifecycle, { snapshotPath }),
   };
-  const record = newWorkerRecord(seed);
+  const record = { ...newWorkerRecord(seed), daemon: options.daemon ?? null };
   const state = runner.initialState({ ...record.config.spec, task: options.task }, options.seedTranscript);
-  return new Worker(snapshotPath, record, state, options.live);
+  const loop = options.seedLoop === undefined ? state.loop : { ...state.loop, ...options.seedLoop };
+  return new Worker(snapshotPath, record, { ...state, loop }, options.live);
 }
 
 /**

@@ -96,3 +96,18 @@ export function shownTrigger(suspension: SuspensionRecord): JsonObject | null {
   const trigger = suspension.auto_resume_trigger;
   return trigger === null || trigger === undefined ? null : { id: trigger.id, version: trigger.version };
 }
+
+const DAEMON_KEYS = [
+  'pending_event_count',
+  'queued_event_count',
+  'inflight_event',
+  'wake_interval_ms',
+  'watch_paths',
+  'event_queue_capacity',
+];
+
+/** The keys of a daemon's block that its suspension has too (11.4). */
+export function daemonKeys(daemon: JsonObject | undefined): JsonObject | undefined {
+  if (daemon === undefined) return undefined;
+  return Object.fromEntries(DAEMON_KEYS.filter((key) => daemon[key] !== undefined).map((key) => [key, daemon[key]]));
+}

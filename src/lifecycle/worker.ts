@@ -63,6 +63,8 @@ export class Worker {
   fenced: Error | undefined;
   /** Order of the request that opened the current activation, among the requests of this process. */
   openedEntry: number | undefined;
+  /** Set while its loop idles in this process: a resume wakes it instead of starting anything. */
+  idleWake: ((input: string | undefined) => void) | undefined;
   /** Completed turns over the life of the worker, as the loop last told. */
   iterationsCompleted = 0;
   /** A task that came from resume input is not shown in events. */

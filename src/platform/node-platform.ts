@@ -4,6 +4,7 @@ import { NodeFiles } from './node-files.ts';
 import { NodeHttpClient } from './node-http.ts';
 import { NodeProcesses } from './node-processes.ts';
 import { NodeStdio } from './node-stdio.ts';
+import { nodeWatcher } from './node-watcher.ts';
 import type { Environment, Platform, Random, SystemFacts } from './platform.ts';
 
 /** The machine this process runs on. */
@@ -12,6 +13,7 @@ export function createNodePlatform(): Platform {
     clock: new NodeClock(),
     random: nodeRandom,
     files: new NodeFiles(),
+    watcher: nodeWatcher,
     processes: new NodeProcesses(),
     env: nodeEnvironment,
     http: new NodeHttpClient(),

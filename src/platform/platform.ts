@@ -8,6 +8,8 @@ export interface Platform {
   readonly clock: Clock;
   readonly random: Random;
   readonly files: Files;
+  /** Absent where files can only be looked at. */
+  readonly watcher?: FileWatcher | undefined;
   readonly processes: Processes;
   readonly env: Environment;
   readonly http: HttpClient;
@@ -90,6 +92,16 @@ export interface Files {
   realPath(path: string): string;
   copy(from: string, to: string): void;
   tempDirectory(): string;
+}
+
+/** Tells of changes under paths as they happen. */
+export interface FileWatcher {
+  /**
+   * @param paths files and whole directories, which need not exist yet
+   * @param watch `onReady` once every later change will be told; `onChange` at each
+   * @returns a function that ends it
+   */
+  watch(paths: readonly string[], watch: { readonly onReady: () => void; readonly onChange: () => void }): () => void;
 }
 
 export interface ProcessRequest {

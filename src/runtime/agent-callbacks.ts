@@ -25,10 +25,14 @@ export const CALLBACK_OPTIONS = [
   'context_callback',
   'context_filter',
   'compact_callback',
+  'consolidate_on_idle',
   'llm_caller',
   'tool_caller',
   'resume_by',
 ] as const;
+
+/** Options that are a callable or say in data what is wanted. */
+export const MAY_BE_DATA: ReadonlySet<string> = new Set(['verify_completion', 'done_judge', 'consolidate_on_idle']);
 
 export type CallbackName = (typeof CALLBACK_OPTIONS)[number];
 
@@ -42,7 +46,7 @@ export function namedCallbacks(options: Value): NamedCallbacks {
     const value = field(options, name);
     if (value === undefined) continue;
     if (isCallable(value)) found[name] = value;
-    else if (name !== 'verify_completion' && name !== 'done_judge') throw plainError(`agent_loop: ${name} must be a function`);
+    else if (!MAY_BE_DATA.has(name)) throw plainError(`agent_loop: ${name} must be a function`);
   }
   const escalation = field(field(options, 'permissions'), 'on_escalation');
   if (isCallable(escalation)) found['permissions.on_escalation'] = escalation;
@@ -54,6 +58,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks, permissio
   const judge = named.verify_completion ?? named.done_judge;
   const rewrite = named.context_callback ?? named.context_filter;
   const { post_turn_callback: postTurn, loop_control: control, compact_callback: compact, llm_caller: llm, tool_caller: tool } = named;
+  const { consolidate_on_idle: consolidate } = named;
   const escalation = named['permissions.on_escalation'];
   return {
     postTurn: postTurn && (async (info) => readPostTurn(await call(postTurn, agentValue(info)))),
@@ -61,6 +66,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks, permissio
     verifyCompletion: judge && (async (info) => readObjection(await call(judge, agentValue(info)))),
     context: rewrite && (async (messages) => readMessages(await call(rewrite, agentValue(messages)), messages)),
     compact: compact && (async (messages) => readSummary(await call(compact, agentValue(messages)))),
+    consolidate: consolidate && (async (messages) => readSummary(await call(consolidate, agentValue(messages)))),
     llmCaller: llm && (async (request, next) => readAnswer(await call(llm, requestValue(request), nextModel(next)), request)),
     toolCaller: tool && (async (facts, next) => toolReturn(await call(tool, agentValue(facts), nextTool(next)))),
     escalate: escalation && (async (request) => readEscalation(await call(escalation, agentValue(request)))),

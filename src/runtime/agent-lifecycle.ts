@@ -64,6 +64,11 @@ function createForRun(run: Run): Lifecycle {
   return lifecycle;
 }
 
+/** Lets the loops of a session look at their inbox, should they idle. */
+export function wakeSession(run: Run, sessionId: string): void {
+  for (const worker of lifecycleOf(run).running) if (worker.sessionId === sessionId) worker.announceChange();
+}
+
 /** Calls of hooks go to the transcript of the session with the next turn or park (10.3). */
 function tapeOf(services: AgentServices, sessionId: string): HookTape {
   const { tape } = inboxOf(services, sessionId);

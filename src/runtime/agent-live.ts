@@ -1,11 +1,12 @@
 import type { LoopLive } from '../agent/loop-live.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { bindCallbacks, CALLBACK_OPTIONS, namedCallbacks } from './agent-callbacks.ts';
+import { bindCallbacks, CALLBACK_OPTIONS, MAY_BE_DATA, namedCallbacks } from './agent-callbacks.ts';
 import type { LoopPlace } from './agent-context.ts';
 import { agentServices, inboxOf } from './agent-services.ts';
 import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
 import type { Context } from './context.ts';
+import { daemonPort } from './daemon-service.ts';
 import { dictEntries, dictOf } from './dict.ts';
 import { withLifecycleTools } from './lifecycle-tools.ts';
 import { deriveContext } from './task-context.ts';
@@ -23,8 +24,11 @@ export interface LiveClosure {
   readonly fn: HarnFunction;
 }
 
-/** @throws plain error for tools and callbacks that cannot be, before the first model call */
-export function createLive(context: Context, options: Value, place: LoopPlace): LoopLive {
+/**
+ * @param daemon the daemon block of the snapshot that the loop is restored from
+ * @throws plain error for tools and callbacks that cannot be, before the first model call
+ */
+export function createLive(context: Context, options: Value, place: LoopPlace, daemon?: JsonObject): LoopLive {
   const services = agentServices(context.run);
   const inbox = inboxOf(services, place.sessionId);
   const inside = deriveContext(context, { agent: place });
@@ -41,12 +45,13 @@ export function createLive(context: Context, options: Value, place: LoopPlace): 
       takeTape: () => inbox.tape.splice(0),
     },
     attach: (read) => services.sessions.attach(place.sessionId, read),
+    daemon: daemonPort(context.run, options, place, daemon),
     signal: context.signal,
   };
 }
 
 /** Keys that are live, or kept elsewhere: a seed transcript is in the transcript. */
-const NOT_DATA: ReadonlySet<string> = new Set([...CALLBACK_OPTIONS, 'tools', 'transcript']);
+const NOT_DATA: ReadonlySet<string> = new Set([...CALLBACK_OPTIONS.filter((name) => !MAY_BE_DATA.has(name)), 'tools', 'transcript']);
 
 /** The part of the options that is saved. Tools keep everything but their handlers; durations are milliseconds. */
 export function savedOptions(options: Value): JsonObject {

@@ -1,7 +1,8 @@
 import { decodeTranscript } from '../agent/transcript.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { LoopEnd } from '../lifecycle/activation.ts';
-import { runRootLoop } from '../lifecycle/start.ts';
+import { readDaemonSeed } from '../lifecycle/daemon-snapshot.ts';
+import { runRootLoop, type StartOptions } from '../lifecycle/start.ts';
 import { currentLoop, type LoopPlace } from './agent-context.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
 import { createLive, savedOptions } from './agent-live.ts';
@@ -35,7 +36,7 @@ export async function agentLoop(context: Context, [prompt, system, options]: rea
       spec: loopSpec(context, place, system, options),
       live,
       program: describeProgram(context.run, options),
-      seedTranscript: seedTranscript(services, named, options),
+      ...loopSeed(context, named, options),
     });
     if (lifecycle.isStopping) await neverAgain();
     if (named !== undefined) storeSession(services, named, end);
@@ -62,12 +63,18 @@ export function loopSpec(context: Context, place: LoopPlace, system: Value, opti
   };
 }
 
-/** History of a named session, else the transcript of the options. */
-export function seedTranscript(services: AgentServices, named: string | undefined, options: Value): Json | undefined {
-  const history = named === undefined ? undefined : services.sessions.transcript(named);
-  if (history !== undefined) return history;
+/** What a loop goes on from: the daemon of `resume_path`, else the history of a named session, else the transcript of the options. */
+export function loopSeed(
+  context: Context,
+  named: string | undefined,
+  options: Value,
+): Pick<StartOptions, 'seedTranscript' | 'seedLoop' | 'daemon'> {
+  const path = optionalText(field(options, 'resume_path'));
+  if (path !== undefined) return readDaemonSeed(lifecycleOf(context.run), path);
+  const history = named === undefined ? undefined : agentServices(context.run).sessions.transcript(named);
+  if (history !== undefined) return { seedTranscript: history };
   const given = field(options, 'transcript');
-  return given === undefined ? undefined : toJson(given);
+  return given === undefined ? {} : { seedTranscript: toJson(given) };
 }
 
 /** A session in use is not evicted. @returns what ends the use */

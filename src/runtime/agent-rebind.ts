@@ -38,7 +38,7 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
   const tools = restoreTools(request, options, program, closures);
   const sessionId = typeof request.config.session_id === 'string' ? request.config.session_id : '';
   const value = restoredOptions(agentValue(options), tools, closures);
-  const live = createLive(context, value, { kind: 'loop', workerId: request.workerId, sessionId });
+  const live = createLive(context, value, { kind: 'loop', workerId: request.workerId, sessionId }, request.daemon);
   const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
   const { models } = agentServices(run);
   await models.prepare?.();

@@ -7,7 +7,7 @@ import { summaryOf } from '../lifecycle/summary.ts';
 import type { Worker } from '../lifecycle/worker.ts';
 import { currentLoop, type LoopPlace } from './agent-context.ts';
 import { createLive } from './agent-live.ts';
-import { loopSpec, seedTranscript } from './agent-loop.ts';
+import { loopSeed, loopSpec } from './agent-loop.ts';
 import { describeProgram } from './agent-program.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue, field, optionalText, withoutKeys } from './agent-values.ts';
@@ -160,17 +160,24 @@ function envelopeError(
   return { category: worker.status === 'cancelled' ? 'cancelled' : 'generic', message };
 }
 
-function commonStart(context: Context, task: string, system: Value, options: Dict): Omit<StartOptions, 'name' | 'mode'> {
+/** @param workerId drawn before, when something had to know it */
+export function commonStart(
+  context: Context,
+  task: string,
+  system: Value,
+  options: Dict,
+  workerId = agentServices(context.run).random.id('worker'),
+): Omit<StartOptions, 'name' | 'mode'> {
   const services = agentServices(context.run);
   const named = optionalText(dictGet(options, 'session_id'));
-  const place: LoopPlace = { kind: 'loop', workerId: services.random.id('worker'), sessionId: named ?? services.random.uuidV7() };
+  const place: LoopPlace = { kind: 'loop', workerId, sessionId: named ?? services.random.uuidV7() };
   return {
     workerId: place.workerId,
     task,
     spec: loopSpec(context, place, system, options),
     live: createLive(context, options, place),
     program: describeProgram(context.run, options),
-    seedTranscript: seedTranscript(services, named, options),
+    ...loopSeed(context, named, options),
     parentWorkerId: currentLoop(context)?.workerId,
   };
 }

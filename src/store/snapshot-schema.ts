@@ -36,7 +36,8 @@ export const armedSchema = z.looseObject({
 });
 
 export const snapshotSchema = z.looseObject({
-  _type: z.literal('worker_snapshot'),
+  /** `daemon_snapshot` is the copy that a daemon keeps in its own directory (11.4). */
+  _type: z.enum(['worker_snapshot', 'daemon_snapshot']),
   version: z.literal(1),
   id: text.check(z.regex(/^[A-Za-z0-9._-]{1,200}$/, 'expected letters, digits, dots, hyphens and underscores')),
   name: text,

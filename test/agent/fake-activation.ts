@@ -28,6 +28,8 @@ export interface FakeWorker {
   readonly prepare?: (request: ParkRequest) => void;
   readonly parkError?: Error;
   readonly signal?: AbortSignal;
+  readonly onWake?: Activation['onWake'];
+  readonly topic?: Activation['topic'];
 }
 
 export interface Run {
@@ -37,6 +39,8 @@ export interface Run {
   /** What `park` was given, after a trip through JSON text. */
   readonly parkedState: LoopState | undefined;
   readonly boundaries: readonly string[];
+  /** What a daemon wrote into its own file. */
+  readonly saved: readonly JsonObject[];
 }
 
 export interface Setup {
@@ -67,7 +71,7 @@ export function fakeWorld(mock: MockProvider, clock = frozenClock()): LoopWorld 
     random: { id: (prefix) => prefix, uuidV4: () => 'v4', uuidV7: () => 'v7', float: () => 0, bytes: (count) => new Uint8Array(count) },
     models: { provider: () => mock, hasNativeTools: (provider) => provider !== 'mock' },
     env: () => undefined,
-    files: { stat: () => undefined },
+    files: { stat: () => undefined, list: () => [] },
   };
 }
 
@@ -108,6 +112,7 @@ export async function runActivation(setup: Setup): Promise<Run> {
   const records: JournalRecord[] = [];
   const events: JsonObject[] = [];
   const boundaries: string[] = [];
+  const saved: JsonObject[] = [];
   let parkedState: LoopState | undefined;
   const activation: Activation = {
     workerId: WORKER_ID,
@@ -124,6 +129,12 @@ export async function runActivation(setup: Setup): Promise<Run> {
     },
     hasParkRequest: false,
     changed: () => new Promise(() => {}),
+    onWake: (wake) => setup.worker?.onWake?.(wake),
+    topic: (name) => setup.worker?.topic?.(name) ?? { latest: () => 0, next: () => undefined, close: () => {} },
+    daemon: undefined,
+    saveDaemon: (request, state, facts) => {
+      saved.push(throughText({ request: request ?? null, state, ...facts } as unknown as JsonObject));
+    },
     approveSelfPark: async (request) => setup.worker?.verdict ?? { decision: 'allow', reason: request.reason },
     prepareConditions: async (request) => setup.worker?.prepare?.(request),
     park: async (request, state, facts) => {
@@ -148,12 +159,13 @@ export async function runActivation(setup: Setup): Promise<Run> {
     progressed: () => {},
   };
   const end = await runner.run(activation);
-  return { end, records, events, parkedState, boundaries };
+  return { end, records, events, parkedState, boundaries, saved };
 }
 
 function fakeFiles(times: () => Readonly<Record<string, number>>): LoopWorld['files'] {
   const stat = { sizeBytes: 1, isFile: true, isDirectory: false, isSymbolicLink: false, readonly: false, mode: 0o600 };
   return {
+    list: () => [],
     stat: (path) => {
       const modifiedAt = times()[path];
       return modifiedAt === undefined ? undefined : { ...stat, modifiedAt };

@@ -1,3 +1,4 @@
+import { wakeSession } from '../agent-lifecycle.ts';
 import { agentLoop } from '../agent-loop.ts';
 import { agentServices, inboxOf } from '../agent-services.ts';
 import { withoutHarness } from '../agent-values.ts';
@@ -27,6 +28,7 @@ export const AGENT: BuiltinGroup = {
       call: (context, _depth, ...args) => {
         const [sessionId, kind, content] = withoutHarness(args);
         inboxOf(agentServices(context.run), display(sessionId)).feedback.push({ kind: display(kind), content: display(content) });
+        wakeSession(context.run, display(sessionId));
         return undefined;
       },
     },

@@ -1,8 +1,9 @@
 import { compactionPlan } from '../../agent/compaction.ts';
-import { decodeMessage } from '../../agent/message.ts';
+import { decodeMessage, messageText } from '../../agent/message.ts';
 import { appendEvent } from '../../agent/transcript.ts';
 import { currentLoop } from '../agent-context.ts';
-import { type AgentServices, agentServices } from '../agent-services.ts';
+import { wakeSession } from '../agent-lifecycle.ts';
+import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';
 import { agentValue, field, optionalText, optionsJson, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
@@ -57,6 +58,12 @@ function compact({ services, args: [sessionId, options] }: Call): Value {
   messages.splice(plan.at, plan.removed, ...plan.inserted);
   services.sessions.save(name, appendEvent({ ...transcript, messages, summary: plan.summary }, plan.event));
   return messages.length;
+}
+
+/** The transcript of a running loop is its own: a message waits for its next turn, and wakes it from an idle. */
+function tellLoop(context: Context, services: AgentServices, sessionId: string, text: string): void {
+  inboxOf(services, sessionId).hostMessages.push(text);
+  wakeSession(context.run, sessionId);
 }
 
 /** The subscriber runs when the event happens; what it throws is not the loop's matter. */
@@ -149,10 +156,12 @@ export const SESSIONS: BuiltinGroup = {
     ),
     agent_session_inject: session(
       '(id: any = nil, message: any = nil) -> nil',
-      'Appends a message.',
-      ({ services, args: [given, message] }) => {
+      'Appends a message; a running loop of the session takes it up before its next model call.',
+      ({ services, context, args: [given, message] }) => {
         const decoded = decodeMessage(toJson(message), 'agent_session_inject');
-        services.sessions.inject(id(given, 'agent_session_inject'), decoded, 'agent_session_inject');
+        const sessionId = id(given, 'agent_session_inject');
+        if (services.sessions.isRunning(sessionId)) tellLoop(context, services, sessionId, messageText(decoded));
+        else services.sessions.inject(sessionId, decoded, 'agent_session_inject');
         return undefined;
       },
     ),

@@ -1,0 +1,80 @@
+import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
+import { emitEvent, type Loop, recordStep } from './loop-context.ts';
+import type { LoopCallbacks } from './loop-live.ts';
+import type { CallUsage } from './loop-state.ts';
+import type { Message } from './message.ts';
+import { DEFAULT_TIMEOUT_MS } from './model-call.ts';
+import { isNotOurs } from './park.ts';
+import { dropUnpreserved, pendingReminders } from './reminder.ts';
+import { summariseMessages } from './summary-call.ts';
+
+/** Compaction inside a loop (spec/agents.md 3.5 step 3): when the transcript grew too large, and before a daemon idles. */
+export async function compactWhenLarge(loop: Loop): Promise<void> {
+  if (needsCompaction(loop.progress.transcript.messages, loop.options.compaction, loop.frame.target.model)) await compact(loop);
+}
+
+/** `consolidate_on_idle` (11.1): whatever may go goes, however little it is. */
+export async function consolidate(loop: Loop): Promise<void> {
+  const { compaction } = loop.options;
+  if (compaction.strategy !== 'none') await compact(loop, loop.live.callbacks.consolidate);
+}
+
+/** What stands in for the removed messages, and where it came from. */
+interface Substitute {
+  /** Undefined leaves it to an outline. */
+  readonly summary: string | undefined;
+  /** `llm`, `custom` or `truncate`. */
+  readonly engine: string;
+  readonly usage?: CallUsage | undefined;
+}
+
+async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.callbacks.compact): Promise<void> {
+  const { compaction } = loop.options;
+  const { messages } = loop.progress.transcript;
+  const keepLast = compaction.strategy === 'summarize_all' ? 0 : compaction.keepLast;
+  const range = removableRange(messages, compaction.keepFirst, keepLast);
+  if (range === undefined) return;
+  const { summary, engine, usage } = await substituteFor(loop, write, messages.slice(range.at, range.at + range.removed));
+  const plan = compactionPlan(messages, {
+    keepFirst: compaction.keepFirst,
+    keepLast,
+    mode: 'automatic',
+    strategy: compaction.strategy,
+    engine,
+    summary,
+  });
+  if (plan === undefined) return;
+  const kept = pendingReminders(dropUnpreserved(loop.progress.transcript)).map((reminder) => reminder.id);
+  const dropped = pendingReminders(loop.progress.transcript).map((reminder) => reminder.id);
+  recordStep(loop, {
+    t: 'edit',
+    at: plan.at,
+    removed: plan.removed,
+    inserted: plan.inserted,
+    summary: plan.summary,
+    event: plan.event,
+    dropped_reminders: dropped.filter((id) => !kept.includes(id)),
+    ...(usage === undefined ? {} : { usage }),
+  });
+  emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
+}
+
+/** The author's callback comes first, then the model; `truncate`, and a model that fails, leave an outline. */
+async function substituteFor(loop: Loop, write: LoopCallbacks['compact'], removed: readonly Message[]): Promise<Substitute> {
+  const { strategy } = loop.options.compaction;
+  const written = await write?.(removed);
+  if (written !== undefined) return { summary: written, engine: 'custom' };
+  if (strategy !== 'hybrid' && strategy !== 'summarize_middle' && strategy !== 'summarize_all') return TRUNCATED;
+  const { world, frame, options, signal } = loop;
+  const policy = { retries: options.llmRetries, backoffMs: options.llmBackoffMs, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS };
+  try {
+    const { text, usage } = await summariseMessages(world, frame.target, removed, policy, signal);
+    return text === '' ? { ...TRUNCATED, usage } : { summary: text, engine: 'llm', usage };
+  } catch (error) {
+    // A summary is a help: without one the loop goes on as well as it can.
+    if (isNotOurs(loop, error)) throw error;
+    return TRUNCATED;
+  }
+}
+
+const TRUNCATED: Substitute = { summary: undefined, engine: 'truncate' };

@@ -6,7 +6,7 @@ import { ensureDirectory } from '../store/atomic-file.ts';
 import { acquireClaim, claimPathOf } from '../store/claim-file.ts';
 import { daemonFiles } from '../store/daemon-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
-import { readSnapshotHead } from '../store/snapshot-file.ts';
+import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { displayPath, locateSnapshot } from '../store/state-root.ts';
 import type { Initiator } from './activation.ts';
 import { Daemon, type DaemonRegistry, openDaemon, queueCapacity } from './daemon.ts';

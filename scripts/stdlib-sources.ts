@@ -1,4 +1,4 @@
-/** Writes src/stdlib/sources.ts from the `.harn` files beside it. `--check` only compares. */
+/** Writes src/stdlib/sources.ts from the `.harn` files beside it; what `prelude/` exports needs no import. `--check` only compares. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -19,7 +19,18 @@ function render(): string {
     ...entries,
     '};',
     '',
+    '/** The module of each builtin that is written in Harn. */',
+    'export const PRELUDE: Readonly<Record<string, string>> = {',
+    ...files.filter((name) => name.startsWith('prelude/')).flatMap(preludeNames),
+    '};',
+    '',
   ].join('\n');
+}
+
+function preludeNames(file: string): string[] {
+  const source = readFileSync(join(FOLDER, file), 'utf8');
+  const module = `std/${file.replace(/\.harn$/, '')}`;
+  return [...source.matchAll(/^pub fn (\w+)/gm)].map(([, name = '']) => `  ${name}: '${module}',`);
 }
 
 function main(argv: readonly string[]): number {

@@ -61,8 +61,10 @@ function areObjectsWith(list: Json | undefined, key: string): boolean {
  * @throws HarnError `plain`, prefixed with `operation`
  */
 export function decodeTranscript(value: unknown, operation: string): Transcript {
-  if (!isTranscript(value)) throw new HarnError('plain', `${operation}: expected a transcript`);
-  return { ...createTranscript(value.id), ...value };
+  // A script may write one by hand and leave the id out.
+  const named = isJsonObject(value) && value.id === undefined ? { ...value, id: '' } : value;
+  if (!isTranscript(named)) throw new HarnError('plain', `${operation}: expected a transcript`);
+  return { ...createTranscript(''), ...named };
 }
 
 /** Adds a message and the event that mirrors it. */
@@ -110,9 +112,18 @@ export function eventsByKind(transcript: Transcript, kind: string): TranscriptEv
 /** What a reader of the conversation sees. */
 export function renderVisible(transcript: Transcript): string {
   return transcript.events
-    .filter((event) => event.visibility === 'public' && event.text !== '')
-    .map((event) => `${event.role}: ${event.text}`)
+    .filter(({ visibility }) => visibility === 'public')
+    .flatMap((event) => {
+      const text = [event.text, ...event.blocks.flatMap(blockLabel)].filter((part) => part !== '').join('\n');
+      return text === '' ? [] : [`${event.role}: ${text}`];
+    })
     .join('\n');
+}
+
+/** A block that is not text, by the name that it was given. */
+function blockLabel(block: Block): string[] {
+  const name = 'name' in block ? block.name : undefined;
+  return block.type !== 'text' && block.type !== 'tool_use' && typeof name === 'string' ? [`[${block.type}: ${name}]`] : [];
 }
 
 /** Everything, with who may see it. */

@@ -1,4 +1,4 @@
-import type { Statement, TypeNode } from '../language/ast.ts';
+import type { Import, Statement, TypeNode } from '../language/ast.ts';
 import type { SourceModule } from './source-graph.ts';
 
 /** What a module declares and what it lets others see (spec/language.md 9.2). */
@@ -145,6 +145,10 @@ function notExported(name: string, from: string): string {
   return `Re-export error: '${name}' is not exported by '${from}'`;
 }
 
+function namesOf(node: Import): readonly string[] | undefined {
+  return node.names?.map(({ text }) => text);
+}
+
 /** Everything that the imports of a module make visible in it. */
 export function importedNames(module: SourceModule): ModuleNames {
   const values = new Map<string, Exported>();
@@ -155,10 +159,14 @@ export function importedNames(module: SourceModule): ModuleNames {
     aliases: new Map<string, TypeNode>(),
   };
   const local = declaredNames(module).values;
-  for (const { node, module: target } of module.imports) {
+  for (const { node, module: target, isPrelude } of module.imports) {
     if (target === undefined) continue;
     const exported = exportedNames(target);
-    const names = node.names?.map(({ text }) => text);
+    if (isPrelude) {
+      for (const [name, item] of visibleThrough(namesOf(node), exported, target)) if (!values.has(name)) values.set(name, item);
+      continue;
+    }
+    const names = namesOf(node);
     for (const name of names ?? []) {
       if (isKnown(name, exported, target)) continue;
       throw new ImportFailure(

@@ -5,6 +5,7 @@ import { parse } from '../language/parser.ts';
 import { mergePipelines } from '../language/pipelines.ts';
 import type { Files } from '../platform/platform.ts';
 import { resolveImport } from './import-path.ts';
+import { preludeImports } from './prelude.ts';
 
 /** A file of the program before it is compiled. */
 export interface SourceModule {
@@ -21,6 +22,8 @@ export interface ResolvedImport {
   /** Undefined for a module that is missing: running the import fails with `message`. */
   readonly module: SourceModule | undefined;
   readonly message: string | undefined;
+  /** Nobody wrote it (runtime/prelude.ts): any other import of the same name wins. */
+  readonly isPrelude: boolean;
 }
 
 export interface SourceGraph {
@@ -42,12 +45,13 @@ export function readGraph(files: Files, entryPath: string, entryText: string): S
     const imports: ResolvedImport[] = [];
     const module: SourceModule = { path: modulePath, directory, text, program: mergePipelines(result.program), imports };
     modules.set(modulePath, module);
-    for (const node of importsOf(result.program)) imports.push(resolve(module, node));
+    for (const node of importsOf(result.program)) imports.push({ ...resolve(module, node), isPrelude: false });
+    for (const node of preludeImports(result.program, modulePath)) imports.push({ ...resolve(module, node), isPrelude: true });
     order.push(module);
     return module;
   };
 
-  const resolve = (from: SourceModule, node: Import): ResolvedImport => {
+  const resolve = (from: SourceModule, node: Import): Omit<ResolvedImport, 'isPrelude'> => {
     const target = resolveImport(files, from.directory, node.path);
     if (target.kind === 'missing') return { node, module: undefined, message: target.message };
     const known = modules.get(target.path);

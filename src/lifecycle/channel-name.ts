@@ -84,3 +84,8 @@ export function channelError(number: '001' | '002' | '003' | '004', name: string
   const code = `HARN-CHN-${number}`;
   return new HarnError(code, `${code}: channel \`${name}\`: ${problem}`, { data: { operation: 'emit_channel', detail: { name } } });
 }
+
+/** 005: settings of `batch` in a trigger. */
+export function batchError(problem: string): HarnError {
+  return new HarnError('HARN-CHN-005', `HARN-CHN-005: invalid batch: ${problem}`, { data: { operation: 'trigger_register', field: 'batch' } });
+}

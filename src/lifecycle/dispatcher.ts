@@ -1,9 +1,11 @@
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { type Instant, renderInstant } from '../base/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import { interruptAndSuspend } from './broadcast.ts';
+import { DeadLetters } from './dead-letters.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { isCallableSpec, isSpecObject, type Opaque, type SpecObject } from './spec-value.ts';
-import { suspendWorker } from './suspend.ts';
+import { askPredicate, type PredicateVerdict, type Spending } from './predicate.ts';
+import { isSpecObject, type Opaque, type SpecObject } from './spec-value.ts';
 import type { Binding } from './trigger-registry.ts';
 
 /**
@@ -18,6 +20,8 @@ export interface TriggerEvent {
   readonly payload: Json;
   readonly headers: JsonObject;
   readonly dedupeKey: string;
+  /** Ties together all that one event led to. */
+  readonly traceId: string;
   readonly tenantId: string | null;
 }
 
@@ -28,27 +32,22 @@ export interface EventRequest {
   readonly headers?: JsonObject | undefined;
   readonly id?: string | undefined;
   readonly dedupeKey?: string | undefined;
+  readonly traceId?: string | undefined;
 }
 
 /** What closures need of the world around them; supplied by the runtime. */
 export interface HandlerCalls {
   /** Calls a closure with the event as scripts see it. */
-  call(callable: Opaque, event: JsonObject, binding: Binding): Promise<Json>;
+  call(callable: Opaque, event: JsonObject, binding: Binding, replayOf: string | null): Promise<Json>;
   /** A handler URI: `a2a://…` or `worker://…`. */
-  callUri(uri: string, event: JsonObject): Promise<Json>;
+  callUri(uri: string, event: JsonObject, binding: Binding): Promise<Json>;
+  /** What model calls of this run have used up so far, for the budget of a predicate. */
+  spending(): Spending;
   /** Evaluates a `filter` or `dedupe_key` expression over the event. */
   evaluate(expression: string, event: JsonObject): Json;
 }
 
 export type DispatchStatus = 'dispatched' | 'skipped' | 'dlq' | 'duplicate' | 'failed';
-
-export interface DeadLetter {
-  readonly id: string;
-  readonly bindingId: string;
-  readonly event: TriggerEvent;
-  readonly error: string;
-  readonly attempts: number;
-}
 
 const SVIX_DELAYS_MS = [0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000];
 
@@ -57,11 +56,14 @@ export class Dispatcher {
   readonly #calls: HandlerCalls;
   readonly #seen = new Set<string>();
   readonly #events = new Map<string, { readonly event: TriggerEvent; readonly bindingIds: readonly string[] }>();
-  readonly deadLetters: DeadLetter[] = [];
+  /** Verdicts of predicates by binding and event: a replay does not ask a model again. */
+  readonly #verdicts = new Map<string, PredicateVerdict>();
+  readonly deadLetters: DeadLetters;
 
   constructor(lifecycle: Lifecycle, calls: HandlerCalls) {
     this.#lifecycle = lifecycle;
     this.#calls = calls;
+    this.deadLetters = new DeadLetters(lifecycle.platform);
   }
 
   /** `trigger_fire`: hands one event to one binding. @throws plain HarnError for an unknown or inactive binding */
@@ -117,6 +119,7 @@ export class Dispatcher {
       payload: request.payload ?? null,
       headers: request.headers ?? {},
       dedupeKey: request.dedupeKey ?? id,
+      traceId: request.traceId ?? id,
       tenantId: null,
     };
     this.#log('trigger.inbox.envelopes', 'accepted', { event_id: id, provider: event.provider, kind: event.kind });
@@ -135,57 +138,88 @@ export class Dispatcher {
     const key = `${binding.id}\n${dedupeKey(binding, shown, event, this.#calls)}`;
     if (this.#seen.has(key)) return dispatchHandle(facts, 'duplicate');
     this.#seen.add(key);
-    if (!(await this.#isWanted(binding, shown))) return dispatchHandle(facts, 'skipped');
-    return this.#handle(binding, event, shown, replayOf);
-  }
-
-  async #isWanted(binding: Binding, shown: JsonObject): Promise<boolean> {
+    this.#graph(facts, 'trigger');
     const { filter, when } = binding.spec;
-    if (filter !== undefined && this.#calls.evaluate(filter, shown) !== true) return false;
-    return when === undefined || (await this.#calls.call(when, shown, binding)) === true;
+    if (filter !== undefined && this.#calls.evaluate(filter, shown) !== true) return skipped(facts, null);
+    if (when === undefined) return this.#handle(facts, shown);
+    const verdict = await this.#ask(facts, when, shown);
+    if (verdict.kind === 'threw') return dispatchHandle(facts, 'failed', { error: verdict.error });
+    return verdict.kind === 'yes' ? this.#handle(facts, shown) : skipped(facts, verdict.reason);
   }
 
-  async #handle(binding: Binding, event: TriggerEvent, shown: JsonObject, replayOf: string | null): Promise<JsonObject> {
-    const facts = { event, binding, replayOf };
+  async #ask(facts: DispatchFacts, when: Opaque, shown: JsonObject): Promise<PredicateVerdict> {
+    const { binding, event, replayOf } = facts;
+    const known = this.#verdicts.get(`${binding.id}\n${replayOf}`);
+    const verdict =
+      known ??
+      (await askPredicate(() => this.#calls.call(when, shown, binding, replayOf), binding.spec.whenBudget, {
+        spending: () => this.#calls.spending(),
+        clock: this.#lifecycle.platform.clock,
+      }));
+    this.#verdicts.set(`${binding.id}\n${event.id}`, verdict);
+    const budget = verdict.kind === 'no' && verdict.reason === 'budget_exceeded' ? verdict.spent : undefined;
+    if (budget !== undefined) this.#lifecycleEvent('predicate.budget_exceeded', facts, { tokens: budget.tokens, cost_usd: budget.costUsd });
+    this.#lifecycleEvent('predicate.evaluated', facts, {
+      result: verdict.kind === 'yes',
+      reason: verdict.kind === 'no' ? verdict.reason : null,
+      error: verdict.kind === 'threw' ? verdict.error : null,
+      cached: known !== undefined,
+      replay_of_event_id: replayOf,
+    });
+    this.#graph(facts, 'predicate', 'predicate_gate');
+    return verdict;
+  }
+
+  async #handle(facts: DispatchFacts, shown: JsonObject): Promise<JsonObject> {
+    const { binding, replayOf } = facts;
     binding.metrics.in_flight++;
-    this.#lifecycleEvent('DispatchStarted', binding, event, {});
+    this.#lifecycleEvent('DispatchStarted', facts, {});
+    this.#graph(facts, 'dispatch', 'trigger_dispatch');
     try {
-      const result = await this.#attempts(binding, event, shown);
+      const result = await this.#attempts(facts, shown);
       binding.metrics.dispatched++;
-      this.#lifecycleEvent('DispatchSucceeded', binding, event, {});
+      if (replayOf !== null) this.deadLetters.resolve(binding, replayOf);
+      this.#lifecycleEvent('DispatchSucceeded', facts, {});
       return dispatchHandle(facts, 'dispatched', { result });
     } catch (error) {
-      return this.#bury(binding, event, replayOf, errorText(error));
+      return this.#bury(facts, shown, errorText(error));
     } finally {
       binding.metrics.in_flight--;
     }
   }
 
-  async #attempts(binding: Binding, event: TriggerEvent, shown: JsonObject): Promise<Json> {
+  async #attempts(facts: DispatchFacts, shown: JsonObject): Promise<Json> {
+    const { binding, event } = facts;
     const { max, backoff } = binding.spec.retry;
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         this.#log('trigger.attempts', 'attempt', { binding_id: binding.id, event_id: event.id, attempt });
-        return await this.#call(binding, event, shown);
+        return await this.#call(facts, shown);
       } catch (error) {
-        this.#lifecycleEvent('DispatchFailed', binding, event, { attempt, error: errorText(error) });
+        this.#lifecycleEvent('DispatchFailed', facts, { attempt, error: errorText(error) });
         if (attempt >= max) throw error;
-        const delayMs = backoff === 'immediate' ? 0 : (SVIX_DELAYS_MS[Math.min(attempt + 1, SVIX_DELAYS_MS.length - 1)] ?? 0);
-        this.#lifecycleEvent('RetryScheduled', binding, event, { attempt: attempt + 1, delay_ms: delayMs });
+        const delayMs = backoff === 'immediate' ? 0 : (SVIX_DELAYS_MS[Math.min(attempt, SVIX_DELAYS_MS.length - 1)] ?? 0);
+        this.#lifecycleEvent('RetryScheduled', facts, { attempt: attempt + 1, delay_ms: delayMs });
+        this.#graph(facts, 'retry', 'retry');
         if (delayMs > 0) await this.#lifecycle.platform.clock.sleep(delayMs);
       }
     }
   }
 
-  async #call(binding: Binding, event: TriggerEvent, shown: JsonObject): Promise<Json> {
+  async #call(facts: DispatchFacts, shown: JsonObject): Promise<Json> {
+    const { binding, event, replayOf } = facts;
     if (binding.handlerKind === 'auto_resume') return this.#wake(binding, event);
     const { handler } = binding.spec;
     switch (handler?.kind) {
       case 'local':
-        return this.#calls.call(handler.callable, shown, binding);
+        return this.#calls.call(handler.callable, shown, binding, replayOf);
       case 'a2a':
-      case 'worker':
-        return this.#calls.callUri(handler.uri, shown);
+      case 'worker': {
+        const answer = await this.#calls.callUri(handler.uri, shown, binding);
+        if (handler.kind === 'a2a') this.#graph(facts, 'a2a_hop', 'a2a_dispatch');
+        else this.#graph(facts, 'worker_enqueue', 'worker_dispatch');
+        return answer;
+      }
       case 'effect':
         return this.#runEffect(handler.effect, shown, binding);
       case undefined:
@@ -204,34 +238,41 @@ export class Dispatcher {
     const isBroadcast =
       effect.InterruptAndSuspend !== undefined || effect.kind === 'InterruptAndSuspend' || effect.effect === 'InterruptAndSuspend';
     if (!isBroadcast) throw new HarnError('plain', 'trigger handler: unknown effect');
-    return interruptAndSuspend(this.#lifecycle, spec, (callable) => this.#calls.call(callable, shown, binding));
+    return interruptAndSuspend(this.#lifecycle, spec, (callable) => this.#calls.call(callable, shown, binding, null));
   }
 
-  #bury(binding: Binding, event: TriggerEvent, replayOf: string | null, error: string): JsonObject {
+  #bury(facts: DispatchFacts, shown: JsonObject, error: string): JsonObject {
+    const { binding, replayOf } = facts;
     binding.metrics.failed++;
     binding.metrics.dlq++;
-    const letter: DeadLetter = {
-      id: this.#lifecycle.platform.random.id('dlq'),
-      bindingId: binding.id,
-      event,
-      error,
-      attempts: binding.spec.retry.max + 1,
-    };
-    this.deadLetters.push(letter);
-    this.#lifecycleEvent('DlqMoved', binding, event, { error });
-    return dispatchHandle({ event, binding, replayOf }, 'dlq', { dlq_entry_id: letter.id, error });
+    const letter = this.deadLetters.add(binding, { event: shown, error, replayOf });
+    this.#lifecycleEvent('DlqMoved', facts, { error });
+    this.#log('trigger.dlq', 'moved', { dlq_entry_id: letter.id, binding_id: binding.id, event_id: facts.event.id, error });
+    this.#graph(facts, 'dlq', 'dlq_move');
+    return dispatchHandle(facts, 'dlq', { dlq_entry_id: letter.id, error });
   }
 
-  #lifecycleEvent(kind: string, binding: Binding, event: TriggerEvent, facts: JsonObject): void {
-    this.#log('triggers.lifecycle', kind, { binding_id: binding.id, binding_version: binding.version, event_id: event.id, ...facts });
+  #lifecycleEvent(kind: string, { binding, event }: DispatchFacts, payload: JsonObject): void {
+    const named = { binding_id: binding.id, binding_version: binding.version, event_id: event.id, ...payload };
+    this.#log('triggers.lifecycle', kind, named, { trigger_id: binding.id, event_id: event.id, trace_id: event.traceId });
   }
 
-  #log(topic: string, kind: string, payload: JsonObject): void {
+  /** A step of what an event led to, for `trigger_inspect_action_graph`; each step hangs on the trigger itself. */
+  #graph({ binding, event }: DispatchFacts, kind: string, edge?: string): void {
+    const root = `trigger:${event.id}`;
+    const id = kind === 'trigger' ? root : `${kind}:${binding.id}:${event.id}`;
+    const node = { id, kind, trace_id: event.traceId, label: kind === 'trigger' ? `${event.provider}:${event.kind}` : binding.id };
+    const edges = edge === undefined ? [] : [{ from_id: root, to_id: id, kind: edge }];
+    const observability = { action_graph_nodes: [node], action_graph_edges: edges };
+    this.#log('observability.action_graph', 'action_graph', { trace_id: event.traceId, observability }, { trace_id: event.traceId });
+  }
+
+  #log(topic: string, kind: string, payload: JsonObject, headers: JsonObject = {}): void {
     this.#lifecycle.eventLog.append({
       topic,
       kind,
       payload,
-      headers: {},
+      headers,
       occurredAt: this.#lifecycle.platform.clock.now(),
       durability: 'lazy',
     });
@@ -248,7 +289,7 @@ export function shownEvent(event: TriggerEvent): JsonObject {
     received_at: at,
     occurred_at: at,
     dedupe_key: event.dedupeKey,
-    trace_id: event.id,
+    trace_id: event.traceId,
     tenant_id: event.tenantId,
     headers: event.headers,
     batch: null,
@@ -257,87 +298,23 @@ export function shownEvent(event: TriggerEvent): JsonObject {
   };
 }
 
-/**
- * The broadcast of 9.4: every target is asked to park as by `suspend_agent`, in the order of their ids.
- * @param call calls the closure that chooses the targets
- */
-export async function interruptAndSuspend(
-  lifecycle: Lifecycle,
-  spec: SpecObject,
-  call: (callable: Opaque) => Promise<Json>,
-): Promise<JsonObject> {
-  const reason = typeof spec.reason === 'string' ? spec.reason : '';
-  const { ids, scopeKind } = await broadcastTargets(lifecycle, spec, call);
-  const targets: JsonObject[] = [];
-  for (const id of [...ids].sort()) targets.push({ handle: id, outcome: await suspendTarget(lifecycle, id, reason) });
-  const suspended = targets.filter(({ outcome }) => outcome === 'suspended').length;
-  const rollUp = {
-    status: 'broadcast',
-    scope_kind: scopeKind,
-    target_count: targets.length,
-    suspended_count: suspended,
-    skipped_count: targets.length - suspended,
-    reason,
-  };
-  auditBroadcast(lifecycle, 'roll_up', rollUp);
-  for (const entry of targets) auditBroadcast(lifecycle, 'target', { ...entry, reason });
-  return { ...rollUp, targets };
-}
-
-async function broadcastTargets(
-  lifecycle: Lifecycle,
-  spec: SpecObject,
-  call: (callable: Opaque) => Promise<Json>,
-): Promise<{ readonly ids: readonly string[]; readonly scopeKind: 'all' | 'list' | 'closure' }> {
-  const { target_agents: scope = 'all' } = spec;
-  if (isCallableSpec(scope)) return { ids: handleIds(await call(scope)), scopeKind: 'closure' };
-  if (Array.isArray(scope)) return { ids: handleIds(scope as Json), scopeKind: 'list' };
-  return {
-    ids: lifecycle.registry
-      .list()
-      .filter((worker) => worker.status === 'running')
-      .map((worker) => worker.id),
-    scopeKind: 'all',
-  };
-}
-
-function handleIds(list: Json): string[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((entry: Json) =>
-    typeof entry === 'string' ? [entry] : isJsonObject(entry) && typeof entry.id === 'string' ? [entry.id] : [],
-  );
-}
-
-async function suspendTarget(lifecycle: Lifecycle, id: string, reason: string): Promise<string> {
-  const worker = lifecycle.registry.get(id);
-  if (worker === undefined) return 'unknown';
-  if (worker.status === 'suspended') return 'already_suspended';
-  if (worker.status !== 'running') return 'not_running';
-  const summary = await suspendWorker(lifecycle, worker, {
-    reason,
-    initiator: 'triggered',
-    conditions: undefined,
-    resumeBy: undefined,
-    waitMs: 2000,
-  });
-  return summary.pre_suspend_denied === undefined ? 'suspended' : 'denied';
-}
-
-function auditBroadcast(lifecycle: Lifecycle, kind: string, payload: JsonObject): void {
-  const occurredAt = lifecycle.platform.clock.now();
-  lifecycle.eventLog.append({ topic: 'triggers.interrupt_and_suspend.audit', kind, payload, headers: {}, occurredAt, durability: 'lazy' });
-}
-
 function dedupeKey(binding: Binding, shown: JsonObject, event: TriggerEvent, calls: HandlerCalls): string {
   const { dedupeKey: expression } = binding.spec;
   return expression === undefined ? event.dedupeKey : JSON.stringify(calls.evaluate(expression, shown));
 }
 
-function dispatchHandle(
-  { event, binding, replayOf }: { readonly event: TriggerEvent; readonly binding: Binding; readonly replayOf: string | null },
-  status: DispatchStatus,
-  facts: JsonObject = {},
-): JsonObject {
+interface DispatchFacts {
+  readonly event: TriggerEvent;
+  readonly binding: Binding;
+  readonly replayOf: string | null;
+}
+
+/** @param reason why a predicate was not asked or not believed; null when it said no */
+function skipped(facts: DispatchFacts, reason: string | null): JsonObject {
+  return dispatchHandle(facts, 'skipped', { result: { skipped: true, reason } });
+}
+
+function dispatchHandle({ event, binding, replayOf }: DispatchFacts, status: DispatchStatus, facts: JsonObject = {}): JsonObject {
   return {
     event_id: event.id,
     binding_id: binding.id,

@@ -5,9 +5,11 @@ import type { ChannelPlace } from '../lifecycle/channel-name.ts';
 import { Dispatcher } from '../lifecycle/dispatcher.ts';
 import { currentLoop } from './agent-context.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
+import { agentServices } from './agent-services.ts';
 import { agentValue } from './agent-values.ts';
 import { callValue } from './call.ts';
 import type { Context, Run } from './context.ts';
+import { callHandlerUri } from './handler-uri.ts';
 import { toJson } from './json.ts';
 import { functionOfSpec, harnessValue } from './lifecycle-values.ts';
 import { rootContext } from './task-context.ts';
@@ -31,7 +33,7 @@ function createService(run: Run): TriggerService {
   const service: TriggerService = {
     handlerContext: undefined,
     dispatcher: new Dispatcher(lifecycleOf(run), {
-      call: async (callable, event, binding) => {
+      call: async (callable, event, binding, replayOf) => {
         const fn = functionOfSpec(callable);
         if (fn === undefined) throw new HarnError('plain', 'trigger handler is no function');
         const outer = service.handlerContext;
@@ -41,6 +43,11 @@ function createService(run: Run): TriggerService {
           trace_id: event.trace_id ?? null,
           provider: binding.spec.provider,
           kind: binding.kind,
+          agent: binding.id,
+          action: `${binding.spec.provider}.${binding.kind}`,
+          autonomy_tier: binding.spec.autonomyTier,
+          replay_of_event_id: replayOf,
+          trigger_event: event,
         };
         try {
           const value = agentValue(event);
@@ -50,7 +57,11 @@ function createService(run: Run): TriggerService {
           service.handlerContext = outer;
         }
       },
-      callUri: (uri) => Promise.reject(new HarnError('plain', `no host answers for ${uri}`)),
+      callUri: (uri, event, binding) => callHandlerUri(context, uri, event, binding),
+      spending: () => {
+        const { inputTokens, outputTokens, costUsd } = agentServices(run).spending;
+        return { tokens: inputTokens + outputTokens, costUsd };
+      },
       evaluate: evaluatePath,
     }),
   };
@@ -91,7 +102,9 @@ function literal(text: string, event: JsonObject): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return text === 'nil' ? null : followPath(text, event);
+    if (text === 'nil') return null;
+    // A bare word that is no path into the event stands for itself: `event.kind == issue.opened`.
+    return text.startsWith('event.') ? followPath(text, event) : (followPath(text, event) ?? text);
   }
 }
 
@@ -103,6 +116,7 @@ export function eventRequest(value: Value): {
   headers: JsonObject;
   id?: string;
   dedupeKey?: string;
+  traceId?: string;
 } {
   const event = toJson(value);
   if (!isJsonObject(event) || typeof event.provider !== 'string' || typeof event.kind !== 'string') {
@@ -115,5 +129,6 @@ export function eventRequest(value: Value): {
     headers: isJsonObject(event.headers) ? event.headers : {},
     ...(typeof event.id === 'string' ? { id: event.id } : {}),
     ...(typeof event.dedupe_key === 'string' ? { dedupeKey: event.dedupe_key } : {}),
+    ...(typeof event.trace_id === 'string' ? { traceId: event.trace_id } : {}),
   };
 }

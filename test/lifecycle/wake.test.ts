@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { emitChannel } from '../../src/lifecycle/channels.ts';
 import { Dispatcher } from '../../src/lifecycle/dispatcher.ts';
+import type { Spending } from '../../src/lifecycle/predicate.ts';
 import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
 import type { SpecValue } from '../../src/lifecycle/spec-value.ts';
 import { spawnParked } from '../../src/lifecycle/start.ts';
@@ -27,7 +28,8 @@ async function parkedOn(
 }
 
 function dispatcher(world: TestWorld): Dispatcher {
-  return new Dispatcher(world.lifecycle, { call: async () => null, callUri: async () => null, evaluate: () => null });
+  const spending = (): Spending => ({ tokens: 0, costUsd: 0 });
+  return new Dispatcher(world.lifecycle, { call: async () => null, callUri: async () => null, evaluate: () => null, spending });
 }
 
 const audits = (world: TestWorld): string[] => world.lifecycle.audit.snapshot().map(({ kind }) => kind);

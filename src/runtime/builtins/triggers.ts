@@ -1,5 +1,6 @@
-import { errorText } from '../../base/harn-error.ts';
+import { errorText, HarnError } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
+import { shownLetter } from '../../lifecycle/dead-letters.ts';
 import { isSpecObject } from '../../lifecycle/spec-value.ts';
 import { bindingHandle } from '../../lifecycle/trigger-registry.ts';
 import { parseTriggerSpec } from '../../lifecycle/trigger-spec.ts';
@@ -38,6 +39,7 @@ export const TRIGGERS: BuiltinGroup = {
             bindingHandle(triggers.register({ id, source: 'dynamic', kind: parsed.kind, spec: parsed, handlerKind, state: 'active' })),
           );
         } catch (error) {
+          if (error instanceof HarnError && error.code.startsWith('HARN-')) throw error;
           throw plainError(`trigger_register: ${errorText(error)}`);
         }
       },
@@ -72,17 +74,20 @@ export const TRIGGERS: BuiltinGroup = {
       signature: '() -> list',
       doc: 'Events whose handlers failed to the last retry.',
       call: (context) =>
-        triggerService(context.run).dispatcher.deadLetters.map((letter) =>
-          agentValue({
-            id: letter.id,
-            binding_id: letter.bindingId,
-            event_id: letter.event.id,
-            provider: letter.event.provider,
-            kind: letter.event.kind,
-            error: letter.error,
-            attempts: letter.attempts,
-          }),
-        ),
+        triggerService(context.run)
+          .dispatcher.deadLetters.list()
+          .map((letter) => agentValue(shownLetter(letter))),
+    },
+    trigger_inspect_action_graph: {
+      signature: '(trace_id: any = nil) -> list',
+      doc: 'Which steps events led to, as nodes and edges; of one trace when it is named.',
+      call: (context, _depth, ...args) => {
+        const [traceId] = withoutHarness(args);
+        const records = lifecycleOf(context.run).eventLog.read('observability.action_graph', 0);
+        return records
+          .filter(({ headers }) => traceId === undefined || headers.trace_id === display(traceId))
+          .map(({ kind, payload, headers }) => agentValue({ kind, payload, headers }));
+      },
     },
     trigger_inspect_lifecycle: {
       signature: '(kind: any = nil) -> list',

@@ -72,7 +72,8 @@ function renderStandardLibrary(): string {
     '# The standard library',
     [
       'Modules that come with harn, written in Harn. `import "std/text"` brings in everything a module offers,',
-      '`import { indent } from "std/text"` what is named. What needs no import stands in [the builtins](builtins/README.md).',
+      '`import { indent } from "std/text"` what is named. Functions of modules under `std/prelude` need no import, like',
+      '[the builtins](builtins/README.md).',
     ].join('\n'),
     table(
       ['Module', 'What it is for'],

@@ -87,5 +87,7 @@ export function channelError(number: '001' | '002' | '003' | '004', name: string
 
 /** 005: settings of `batch` in a trigger. */
 export function batchError(problem: string): HarnError {
-  return new HarnError('HARN-CHN-005', `HARN-CHN-005: invalid batch: ${problem}`, { data: { operation: 'trigger_register', field: 'batch' } });
+  return new HarnError('HARN-CHN-005', `HARN-CHN-005: invalid batch: ${problem}`, {
+    data: { operation: 'trigger_register', field: 'batch' },
+  });
 }

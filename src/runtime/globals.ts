@@ -15,7 +15,17 @@ interface Globals {
 const GLOBALS = Symbol('globals');
 
 /** Names that are values without a declaration (spec/language.md 5.2). */
-export const GLOBAL_NAMES: ReadonlySet<string> = new Set(['pi', 'e', 'argv', 'harness', 'stream', 'event_log', 'transcript', 'workflow', 'ResumeBy']);
+export const GLOBAL_NAMES: ReadonlySet<string> = new Set([
+  'pi',
+  'e',
+  'argv',
+  'harness',
+  'stream',
+  'event_log',
+  'transcript',
+  'workflow',
+  'ResumeBy',
+]);
 
 function globalsOf(context: Context): Globals {
   return context.run.service(GLOBALS, () => ({ providers: new Map() }));

@@ -56,11 +56,13 @@ async function askAgent(context: Context, target: string, event: JsonObject, bin
 /** A finished task or a message gives what it says, as JSON where it is; an open task gives its id. */
 function readAnswer(authority: string, status: number, text: string): Json {
   const answer = parseOrUndefined(text);
-  if (status < 200 || status > 299 || !isJsonObject(answer)) throw new HarnError('plain', `a2a://${authority} answered with status ${status}`);
+  if (status < 200 || status > 299 || !isJsonObject(answer))
+    throw new HarnError('plain', `a2a://${authority} answered with status ${status}`);
   if (isJsonObject(answer.error)) throw new HarnError('plain', `a2a://${authority}: ${String(answer.error.message ?? 'error')}`);
   const result = isJsonObject(answer.result) ? answer.result : {};
   const state = isJsonObject(result.status) ? result.status.state : 'completed';
-  if (state === 'failed' || state === 'rejected' || state === 'canceled') throw new HarnError('plain', `a2a://${authority}: the task ended as ${state}`);
+  if (state === 'failed' || state === 'rejected' || state === 'canceled')
+    throw new HarnError('plain', `a2a://${authority}: the task ended as ${state}`);
   if (state !== 'completed') return { status: 'pending', task_id: result.id ?? null, state: state ?? null };
   const said = textOf(result);
   return parseOrUndefined(said) ?? said;

@@ -82,7 +82,9 @@ export class WorkflowMailbox {
     const answer = new Promise<{ readonly value: Json }>((resolve) => this.#open.set(requestId, (value) => resolve({ value })));
     this.send('update', name, payload, requestId);
     try {
-      const expired = wait.clock.sleep(wait.timeoutMs ?? DEFAULT_TIMEOUT_MS, AbortSignal.any([wait.signal, timer.signal])).then(() => undefined);
+      const expired = wait.clock
+        .sleep(wait.timeoutMs ?? DEFAULT_TIMEOUT_MS, AbortSignal.any([wait.signal, timer.signal]))
+        .then(() => undefined);
       expired.catch(() => undefined);
       return await Promise.race([answer, expired]);
     } finally {

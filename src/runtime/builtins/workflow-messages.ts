@@ -1,4 +1,3 @@
-import { openMailbox, type WorkflowMailbox } from '../workflow-mailbox.ts';
 import { agentValue, field, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
@@ -7,6 +6,7 @@ import { durationMs } from '../duration.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
 import type { Value } from '../value.ts';
+import { openMailbox, type WorkflowMailbox } from '../workflow-mailbox.ts';
 
 /**
  * Messages to a workflow and answers from it: signals, queries of what it last published, updates that wait for an
@@ -21,7 +21,12 @@ function mailboxOf(context: Context, target: Value, operation: string): Workflow
   return openMailbox(context.run, id);
 }
 
-function on(name: string, signature: string, doc: string, run: (mailbox: WorkflowMailbox, args: Args, context: Context) => Value): [string, Builtin] {
+function on(
+  name: string,
+  signature: string,
+  doc: string,
+  run: (mailbox: WorkflowMailbox, args: Args, context: Context) => Value,
+): [string, Builtin] {
   return [
     name,
     {
@@ -41,8 +46,11 @@ function nameOf(value: Value, operation: string): string {
 }
 
 const continueAsNew = (name: string): [string, Builtin] =>
-  on(name, '(target: any = nil) -> dict', 'Starts the next generation of a workflow: what was asked of the last one is dropped.', (mailbox) =>
-    agentValue(mailbox.nextGeneration()),
+  on(
+    name,
+    '(target: any = nil) -> dict',
+    'Starts the next generation of a workflow: what was asked of the last one is dropped.',
+    (mailbox) => agentValue(mailbox.nextGeneration()),
   );
 
 async function update(context: Context, given: Args): Promise<Value> {
@@ -51,7 +59,11 @@ async function update(context: Context, given: Args): Promise<Value> {
   const timeout = field(options, 'timeout_ms') ?? field(options, 'timeout');
   const limit = durationMs(timeout);
   const named = nameOf(name, 'workflow.update');
-  const answer = await mailbox.update(named, toJson(payload), { clock: context.run.platform.clock, signal: context.signal, timeoutMs: limit });
+  const answer = await mailbox.update(named, toJson(payload), {
+    clock: context.run.platform.clock,
+    signal: context.signal,
+    timeoutMs: limit,
+  });
   if (answer === undefined) throw plainError(`workflow.update: no answer to ${named} within ${limit ?? 0} ms`);
   return agentValue(answer.value);
 }
@@ -65,10 +77,14 @@ export const WORKFLOW_MESSAGES: BuiltinGroup = {
         'workflow.signal',
         '(target: any = nil, name: any = nil, payload: any = nil) -> dict',
         'Leaves a message for a workflow and does not wait.',
-        (mailbox, [name, payload]) => agentValue({ ...mailbox.send('signal', nameOf(name, 'workflow.signal'), toJson(payload)), status: mailbox.status() }),
+        (mailbox, [name, payload]) =>
+          agentValue({ ...mailbox.send('signal', nameOf(name, 'workflow.signal'), toJson(payload)), status: mailbox.status() }),
       ),
-      on('workflow.receive', '(target: any = nil) -> any', 'The oldest message that the workflow has not taken yet; nil without one.', (mailbox) =>
-        agentValue(mailbox.receive() ?? null),
+      on(
+        'workflow.receive',
+        '(target: any = nil) -> any',
+        'The oldest message that the workflow has not taken yet; nil without one.',
+        (mailbox) => agentValue(mailbox.receive() ?? null),
       ),
       on(
         'workflow.publish_query',
@@ -76,8 +92,11 @@ export const WORKFLOW_MESSAGES: BuiltinGroup = {
         'Publishes a value for others to ask for by name.',
         (mailbox, [name, value]) => agentValue(mailbox.publish(nameOf(name, 'workflow.publish_query'), toJson(value))),
       ),
-      on('workflow.query', '(target: any = nil, name: any = nil) -> any', 'What was last published under a name; nil without it.', (mailbox, [name]) =>
-        agentValue(mailbox.query(nameOf(name, 'workflow.query')) ?? null),
+      on(
+        'workflow.query',
+        '(target: any = nil, name: any = nil) -> any',
+        'What was last published under a name; nil without it.',
+        (mailbox, [name]) => agentValue(mailbox.query(nameOf(name, 'workflow.query')) ?? null),
       ),
       on(
         'workflow.respond_update',
@@ -85,9 +104,15 @@ export const WORKFLOW_MESSAGES: BuiltinGroup = {
         'Answers an update; whoever asked goes on with the value.',
         (mailbox, [id, value]) => agentValue({ delivered: mailbox.respond(display(id), toJson(value)) }),
       ),
-      on('workflow.pause', '(target: any = nil) -> dict', 'Marks a workflow as paused and tells it.', (mailbox) => agentValue(mailbox.setPaused('pause'))),
-      on('workflow.resume', '(target: any = nil) -> dict', 'Takes the mark away and tells it.', (mailbox) => agentValue(mailbox.setPaused('resume'))),
-      on('workflow.status', '(target: any = nil) -> dict', 'Generation, pause, and how much is waiting.', (mailbox) => agentValue(mailbox.status())),
+      on('workflow.pause', '(target: any = nil) -> dict', 'Marks a workflow as paused and tells it.', (mailbox) =>
+        agentValue(mailbox.setPaused('pause')),
+      ),
+      on('workflow.resume', '(target: any = nil) -> dict', 'Takes the mark away and tells it.', (mailbox) =>
+        agentValue(mailbox.setPaused('resume')),
+      ),
+      on('workflow.status', '(target: any = nil) -> dict', 'Generation, pause, and how much is waiting.', (mailbox) =>
+        agentValue(mailbox.status()),
+      ),
       continueAsNew('workflow.continue_as_new'),
       continueAsNew('continue_as_new'),
     ]),

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- --json] [-- --only GROUP]`: every figure as a ratio to a baseline measured in the same run.
- * Groups: start, cpu, growth, resume, durability, list. The build must be current (`npm run build`).
+ * Groups: start, cpu, growth, resume, durability, parked, list. The build must be current (`npm run build`).
  */
 import { harnIsBuilt, measureColdStart } from './cold-start.ts';
 import { measureCpu } from './cpu.ts';
@@ -8,6 +8,7 @@ import { measureDurability } from './durability.ts';
 import { measureGrowth } from './growth.ts';
 import { measureList } from './list.ts';
 import type { Row } from './measure.ts';
+import { measureParked } from './parked.ts';
 import { renderTable } from './report.ts';
 import { measureResume } from './resume.ts';
 import { Workspace } from './workspace.ts';
@@ -18,6 +19,7 @@ const GROUPS: Readonly<Record<string, (workspace: Workspace) => Row[] | Promise<
   growth: measureGrowth,
   resume: measureResume,
   durability: measureDurability,
+  parked: measureParked,
   list: measureList,
 };
 

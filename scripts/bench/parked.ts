@@ -16,9 +16,13 @@ interface Figures {
  * and finding who an event wakes. In a process of its own, so that the heap holds nothing else.
  */
 export function measureParked(workspace: Workspace): Row[] {
-  const result = spawnSync(process.execPath, ['--expose-gc', '--import', 'tsx', `${import.meta.dirname}/parked-host.ts`, workspace.folder('parked'), String(PARKED)], {
-    encoding: 'utf8',
-  });
+  const result = spawnSync(
+    process.execPath,
+    ['--expose-gc', '--import', 'tsx', `${import.meta.dirname}/parked-host.ts`, workspace.folder('parked'), String(PARKED)],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (result.status !== 0) throw new Error(`the host of ${PARKED} parked workers ended with ${result.status}: ${result.stderr}`);
   const { rearmMs, bytesEach, matchUs } = JSON.parse(result.stdout) as Figures;
   const name = PARKED.toLocaleString('en');

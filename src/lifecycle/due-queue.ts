@@ -12,9 +12,22 @@ export interface Due {
   cancel(): void;
 }
 
-interface Entry extends Due {
+class Entry implements Due {
+  readonly at: Instant;
   readonly sequence: number;
   fire: (() => void) | undefined;
+  readonly #queue: { cancel(entry: Entry): void };
+
+  constructor(at: Instant, sequence: number, fire: () => void, queue: { cancel(entry: Entry): void }) {
+    this.at = at;
+    this.sequence = sequence;
+    this.fire = fire;
+    this.#queue = queue;
+  }
+
+  cancel(): void {
+    this.#queue.cancel(this);
+  }
 }
 
 export const RECHECK_MS = 30_000;
@@ -23,6 +36,7 @@ export class DueQueue {
   readonly #clock: Clock;
   readonly #realClock: Clock;
   readonly #heap: Entry[] = [];
+  readonly #forEntries = { cancel: (entry: Entry) => this.#cancel(entry) };
   #sequence = 0;
   #stopTimer: (() => void) | undefined;
   #stopRecheck: (() => void) | undefined;
@@ -34,7 +48,7 @@ export class DueQueue {
 
   /** Calls back at an instant of the wall clock, or at once when it has passed; never before. */
   add(at: Instant, fire: () => void): Due {
-    const entry: Entry = { at, sequence: this.#sequence++, fire, cancel: () => this.#cancel(entry) };
+    const entry = new Entry(at, this.#sequence++, fire, this.#forEntries);
     this.#push(entry);
     // Only a new earliest entry changes what the timer waits for.
     if (this.#heap[0] === entry) this.#arm();

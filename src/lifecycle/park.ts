@@ -169,7 +169,8 @@ function armedRecord(suspension: SuspensionRecord, { conditions, plannedOwner, f
 
 /** Step 9: one owner answers for the wake, and what it arms is in the snapshot before anybody is told. */
 async function settleOwner(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, request: ParkRequest, intent: Intent): Promise<void> {
-  lifecycle.waker.expect(worker, { conditions: intent.conditions, trigger: intent.trigger, fromCursor: intent.fromCursor });
+  const { conditions, trigger, fromCursor } = intent;
+  lifecycle.waker.expect(worker, { conditions, topic: conditions?.onEvent, trigger, fromCursor });
   const mechanism = await lifecycle.owners.dispatch(
     intent.failure === undefined ? request.resumeBy : undefined,
     envelopeForOwner(lifecycle, worker),

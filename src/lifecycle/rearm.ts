@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { isJsonObject } from '../base/json.ts';
+import type { Files } from '../platform/platform.ts';
 import { ownIdentity } from '../store/process-identity.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
-import { armedSchema, suspensionSchema } from '../store/snapshot-schema.ts';
-import { readWaiters, rewriteWaiters, type Waiter } from '../store/waiter-file.ts';
+import { type ArmedRecord, armedSchema, type SuspensionRecord, suspensionSchema } from '../store/snapshot-schema.ts';
+import { readWaiters, rewriteWaiters, StoredWaiter, type Waiter } from '../store/waiter-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { type ParkedWorker, waiterOf } from './waker.ts';
 import { splitSnapshot, Worker } from './worker.ts';
@@ -25,11 +26,13 @@ export function rearmParked(lifecycle: Lifecycle): number {
     rewriteWaiters(
       platform,
       locations.waiters,
-      waiters.map((waiter) => ({ ...waiter, armed_by })),
+      waiters.map((stored) => StoredWaiter.of({ ...stored.read(), armed_by })),
     );
   }
-  for (const waiter of waiters) {
-    if (lifecycle.registry.get(waiter.worker_id) === undefined) waker.rearm(parkedWorker(waiter));
+  for (const stored of waiters) {
+    const waiter = stored.read();
+    if (lifecycle.registry.get(waiter.worker_id) === undefined)
+      waker.rearm(new ParkedElsewhere(platform.files, waiter), waiter, waiter.armed);
   }
   return waker.size;
 }
@@ -45,17 +48,35 @@ export function loadedWorker(lifecycle: Lifecycle, parked: ParkedWorker): Worker
   return worker;
 }
 
-function parkedWorker(waiter: Waiter): ParkedWorker {
-  return {
-    id: waiter.worker_id,
-    snapshotPath: waiter.snapshot_path,
-    suspension: waiter,
-    record: { armed: waiter.armed },
-    whenSteady: (wake) => wake(),
-  };
+/**
+ * A worker that another process parked. What it waits for is read from its file when something has to be known of it: a
+ * host holds very many of these, and few of them wake while it lives.
+ */
+class ParkedElsewhere implements ParkedWorker {
+  readonly id: string;
+  readonly snapshotPath: string;
+  readonly #files: Files;
+
+  constructor(files: Files, waiter: Waiter) {
+    this.id = waiter.worker_id;
+    this.snapshotPath = waiter.snapshot_path;
+    this.#files = files;
+  }
+
+  get suspension(): SuspensionRecord | undefined {
+    return readParkedHead(this.#files, this.snapshotPath)?.suspension;
+  }
+
+  get record(): { readonly armed?: ArmedRecord | undefined } {
+    return { armed: readParkedHead(this.#files, this.snapshotPath)?.armed };
+  }
+
+  whenSteady(wake: () => void): void {
+    wake();
+  }
 }
 
-function waitersFromHeads(lifecycle: Lifecycle): Waiter[] {
+function waitersFromHeads(lifecycle: Lifecycle): StoredWaiter[] {
   const { files } = lifecycle.platform;
   const { workers } = lifecycle.locations;
   if (!files.exists(workers)) return [];
@@ -65,11 +86,24 @@ function waitersFromHeads(lifecycle: Lifecycle): Waiter[] {
     .flatMap((name) => waiterFromHead(lifecycle, join(workers, name)));
 }
 
-function waiterFromHead(lifecycle: Lifecycle, snapshotPath: string): Waiter[] {
-  const head = readSnapshotHead(lifecycle.platform.files, snapshotPath, ['id', 'status', 'armed', 'suspension']);
-  if (!isJsonObject(head) || head.status !== 'suspended' || typeof head.id !== 'string') return [];
+function waiterFromHead({ platform }: Lifecycle, snapshotPath: string): StoredWaiter[] {
+  const head = readParkedHead(platform.files, snapshotPath);
+  if (head === undefined) return [];
+  const worker = { ...head, snapshotPath, record: {}, whenSteady: (wake: () => void) => wake() };
+  return [StoredWaiter.of(waiterOf(worker, head.armed))];
+}
+
+interface ParkedHead {
+  readonly id: string;
+  readonly armed: ArmedRecord;
+  readonly suspension: SuspensionRecord;
+}
+
+/** What a snapshot says of its suspension, without its transcript; undefined when it waits for nothing (any more). */
+function readParkedHead(files: Files, snapshotPath: string): ParkedHead | undefined {
+  const head = readSnapshotHead(files, snapshotPath, ['id', 'status', 'armed', 'suspension']);
+  if (!isJsonObject(head) || head.status !== 'suspended' || typeof head.id !== 'string') return undefined;
   const armed = armedSchema.safeParse(head.armed);
   const suspension = suspensionSchema.safeParse(head.suspension);
-  if (!armed.success || !suspension.success) return [];
-  return [waiterOf({ id: head.id, snapshotPath, suspension: suspension.data, record: {}, whenSteady: (wake) => wake() }, armed.data)];
+  return armed.success && suspension.success ? { id: head.id, armed: armed.data, suspension: suspension.data } : undefined;
 }

@@ -61,23 +61,44 @@ export interface PreparedTrigger {
 }
 
 interface Plan {
-  readonly conditions: ResumeConditions | undefined;
+  /** Left out for a worker that another process parked: its file has them. */
+  readonly conditions?: ResumeConditions | undefined;
+  readonly topic: string | undefined;
   readonly trigger: PreparedTrigger | undefined;
   readonly fromCursor: number;
 }
 
-interface Waiting extends Plan {
+class Waiting {
   readonly worker: ParkedWorker;
   readonly suspensionId: string;
-  isTriggerArmed: boolean;
-  unsubscribe: (() => void) | undefined;
+  readonly topic: string | undefined;
+  readonly trigger: PreparedTrigger | undefined;
+  readonly fromCursor: number;
+  readonly #conditions: ResumeConditions | undefined;
+  isTriggerArmed = false;
+  unsubscribe: (() => void) | undefined = undefined;
   /** Next record of the topic to look at. */
   cursor: number;
-  deadlineAt: Instant | undefined;
-  cronDueAt: Instant | undefined;
-  readonly dues: Due[];
-  wasTimeoutDenied: boolean;
+  deadlineAt: Instant | undefined = undefined;
+  dues: readonly Due[] = NONE;
+  wasTimeoutDenied = false;
+
+  constructor(worker: ParkedWorker, suspensionId: string, plan: Plan) {
+    this.worker = worker;
+    this.suspensionId = suspensionId;
+    this.topic = plan.topic;
+    this.trigger = plan.trigger;
+    this.fromCursor = plan.fromCursor;
+    this.cursor = plan.fromCursor;
+    this.#conditions = plan.conditions;
+  }
+
+  get conditions(): ResumeConditions | undefined {
+    return this.#conditions ?? readStoredConditions(this.worker.suspension?.conditions ?? null)?.conditions;
+  }
 }
+
+const NONE: readonly Due[] = [];
 
 export class Waker {
   readonly #platform: Platform;
@@ -141,20 +162,13 @@ export class Waker {
 
   /** Notes what a parked worker could wait for; its owner decides what of it is armed. */
   expect(worker: ParkedWorker, plan: Plan): void {
-    const suspensionId = worker.suspension?.suspension_id ?? '';
-    const waiting: Waiting = {
-      ...plan,
-      worker,
-      suspensionId,
-      isTriggerArmed: false,
-      unsubscribe: undefined,
-      cursor: plan.fromCursor,
-      deadlineAt: undefined,
-      cronDueAt: undefined,
-      dues: [],
-      wasTimeoutDenied: false,
-    };
+    this.#expect(worker, worker.suspension?.suspension_id ?? '', plan);
+  }
+
+  #expect(worker: ParkedWorker, suspensionId: string, plan: Plan): Waiting {
+    const waiting = new Waiting(worker, suspensionId, plan);
     this.#waiting.set(worker.id, waiting);
+    return waiting;
   }
 
   /**
@@ -175,12 +189,13 @@ export class Waker {
    */
   armTimeoutOf(worker: ParkedWorker): ArmedRecord | undefined {
     const waiting = this.#waiting.get(worker.id);
-    if (waiting?.conditions === undefined) {
+    const conditions = waiting?.conditions;
+    if (waiting === undefined || conditions === undefined) {
       this.#waiting.delete(worker.id);
       return undefined;
     }
     if (!waiting.isTriggerArmed) this.discard(waiting.trigger);
-    const { timeout } = waiting.conditions;
+    const { timeout } = conditions;
     const suspendedAt = parseInstant(worker.suspension?.suspended_at ?? '') ?? this.#platform.clock.now();
     if (timeout !== undefined) this.#armDeadline(waiting, deadlineOf(suspendedAt, timeout.durationMinutes), timeout.action);
     const record = armedRecordOf(waiting);
@@ -190,18 +205,20 @@ export class Waker {
     return record;
   }
 
-  /** Arms again what a snapshot of an earlier process says (9.7): absolute deadline, stored cursor, a new binding. */
-  rearm(worker: ParkedWorker): void {
-    const { suspension } = worker;
-    const { armed } = worker.record;
-    if (armed === null || armed === undefined || suspension === undefined) return;
+  /**
+   * Arms again what a snapshot of an earlier process says (9.7): absolute deadline, stored cursor, a new binding.
+   */
+  rearm(worker: ParkedWorker, suspension = worker.suspension, armed = worker.record.armed): void {
+    if (suspension === undefined || armed === null || armed === undefined) return;
     const stored = readStoredConditions(suspension.conditions ?? null);
     if (stored === undefined) return;
     const trigger = armed.trigger ? this.#prepareAgain(worker, stored) : undefined;
-    this.expect(worker, { conditions: stored.conditions, trigger, fromCursor: armed.on_event?.from_cursor ?? 0 });
-    const waiting = this.#waiting.get(worker.id);
-    if (waiting === undefined) return;
-    if (trigger !== undefined) this.#armTrigger(waiting);
+    const waiting = this.#expect(worker, suspension.suspension_id, {
+      topic: stored.conditions.onEvent,
+      trigger,
+      fromCursor: armed.on_event?.from_cursor ?? 0,
+    });
+    if (trigger !== undefined) this.#armTrigger(waiting, stored.conditions);
     if (armed.on_event !== null && armed.on_event !== undefined) this.#subscribe(waiting);
     const deadlineAt = parseInstant(armed.deadline_at ?? '');
     if (deadlineAt !== undefined) this.#armDeadline(waiting, deadlineAt, stored.action);
@@ -215,7 +232,8 @@ export class Waker {
     const waiting = this.#waiting.get(worker.id);
     if (waiting === undefined) return { restore: () => undefined, forget: this.#forgetInIndex(worker) };
     this.#waiting.delete(worker.id);
-    for (const due of waiting.dues.splice(0)) due.cancel();
+    for (const due of waiting.dues) due.cancel();
+    waiting.dues = NONE;
     const wasSubscribed = waiting.unsubscribe !== undefined;
     waiting.unsubscribe?.();
     waiting.unsubscribe = undefined;
@@ -294,8 +312,8 @@ export class Waker {
     }
   }
 
-  #armTrigger(waiting: Waiting): void {
-    const { trigger, conditions, worker } = waiting;
+  #armTrigger(waiting: Waiting, conditions = waiting.conditions): void {
+    const { trigger, worker } = waiting;
     if (trigger === undefined || conditions?.trigger === undefined) return;
     waiting.isTriggerArmed = true;
     this.#triggers.setState(trigger.id, 'active');
@@ -306,15 +324,15 @@ export class Waker {
     // The tick that was missed while no process lived fires once, carrying its own time.
     const dueAt = nextTick(schedule, suspendedAt);
     if (dueAt === undefined) return;
-    waiting.cronDueAt = dueAt;
     const eventId = `cron:${renderInstant(dueAt)}`;
-    waiting.dues.push(
-      this.#queue.add(dueAt, () => void this.fireTrigger(trigger.id, { id: eventId, payload: { occurred_at: renderInstant(dueAt) } })),
-    );
+    const due = this.#queue.add(dueAt, () => {
+      void this.fireTrigger(trigger.id, { id: eventId, payload: { occurred_at: renderInstant(dueAt) } });
+    });
+    waiting.dues = [...waiting.dues, due];
   }
 
   #subscribe(waiting: Waiting): void {
-    const topic = waiting.conditions?.onEvent;
+    const { topic } = waiting;
     if (topic === undefined || waiting.unsubscribe !== undefined) return;
     waiting.unsubscribe = this.#eventLog.observe(topic, () => this.#deliver(waiting));
     // A record may have come between the look at the cursor and now.
@@ -322,7 +340,7 @@ export class Waker {
   }
 
   #deliver(waiting: Waiting): void {
-    const topic = waiting.conditions?.onEvent;
+    const { topic } = waiting;
     if (topic === undefined || waiting.unsubscribe === undefined) return;
     const [record] = this.#eventLog.read(topic, waiting.cursor, 1);
     if (record === undefined) return;
@@ -342,7 +360,8 @@ export class Waker {
 
   #armDeadline(waiting: Waiting, deadlineAt: Instant, action: TimeoutAction | { readonly unknown: string }): void {
     waiting.deadlineAt = deadlineAt;
-    waiting.dues.push(this.#queue.add(deadlineAt, () => void this.#timeOut(waiting, action)));
+    const due = this.#queue.add(deadlineAt, () => void this.#timeOut(waiting, action));
+    waiting.dues = [...waiting.dues, due];
   }
 
   async #timeOut(waiting: Waiting, action: TimeoutAction | { readonly unknown: string }): Promise<void> {
@@ -369,8 +388,7 @@ export class Waker {
     return this.#whenSteady(worker, async () => {
       const outcome = await this.#calls.resume({ worker, suspensionId, ...how });
       // A refused wake stays armed from where the topic is now; what came meanwhile was refused with it.
-      if (outcome === 'denied' && waiting.conditions?.onEvent !== undefined)
-        waiting.cursor = this.#eventLog.latest(waiting.conditions.onEvent) ?? 0;
+      if (outcome === 'denied' && waiting.topic !== undefined) waiting.cursor = this.#eventLog.latest(waiting.topic) ?? 0;
       return outcome;
     });
   }
@@ -397,7 +415,7 @@ export class Waker {
 }
 
 function armedRecordOf(waiting: Waiting): ArmedRecord {
-  const topic = waiting.conditions?.onEvent;
+  const { topic } = waiting;
   return {
     trigger: waiting.isTriggerArmed,
     deadline_at: waiting.deadlineAt === undefined ? null : renderInstant(waiting.deadlineAt),

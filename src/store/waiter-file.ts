@@ -24,6 +24,28 @@ const waiterSchema = z.looseObject({
 
 export type Waiter = z.infer<typeof waiterSchema>;
 
+/** A line of the index. It stays text: the file may hold very many, and is written again as it was. */
+export class StoredWaiter {
+  readonly line: string;
+
+  private constructor(line: string) {
+    this.line = line;
+  }
+
+  static of(waiter: Waiter): StoredWaiter {
+    return new StoredWaiter(JSON.stringify(waiter));
+  }
+
+  /** @param line the text of a waiter that was checked */
+  static ofLine(line: string): StoredWaiter {
+    return new StoredWaiter(line);
+  }
+
+  read(): Waiter {
+    return JSON.parse(this.line) as Waiter;
+  }
+}
+
 export function addWaiter(files: Files, path: string, waiter: Waiter): void {
   appendLine(files, path, waiter);
 }
@@ -37,7 +59,7 @@ export function removeWaiter(files: Files, path: string, workerId: string, suspe
  * The suspensions that still wait.
  * @returns undefined when the file is missing or damaged and has to be built again
  */
-export function readWaiters(files: Files, path: string): Waiter[] | undefined {
+export function readWaiters(files: Files, path: string): StoredWaiter[] | undefined {
   let text: string;
   try {
     text = files.readText(path);
@@ -45,7 +67,7 @@ export function readWaiters(files: Files, path: string): Waiter[] | undefined {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
-  const waiting = new Map<string, Waiter>();
+  const waiting = new Map<string, StoredWaiter>();
   const lines = text.split('\n').filter((line) => line !== '');
   for (const [index, line] of lines.entries()) {
     const record = parseLine(line);
@@ -53,20 +75,18 @@ export function readWaiters(files: Files, path: string): Waiter[] | undefined {
       if (index === lines.length - 1) break;
       return undefined;
     }
-    if (record.gone === true) waiting.delete(String(record.suspension_id));
-    else {
-      const waiter = waiterSchema.safeParse(record);
-      if (!waiter.success) return undefined;
-      waiting.set(waiter.data.suspension_id, waiter.data);
-    }
+    const suspensionId = String(record.suspension_id);
+    if (record.gone === true) waiting.delete(suspensionId);
+    else if (waiterSchema.safeParse(record).success) waiting.set(suspensionId, StoredWaiter.ofLine(line));
+    else return undefined;
   }
   return [...waiting.values()];
 }
 
 /** Replaces the file by these records alone. */
-export function rewriteWaiters(disk: Disk, path: string, waiters: readonly Waiter[]): void {
+export function rewriteWaiters(disk: Disk, path: string, waiters: readonly StoredWaiter[]): void {
   ensureDirectory(disk.files, dirname(path));
-  writeAtomic(disk, path, waiters.map((waiter) => `${JSON.stringify(waiter)}\n`).join(''));
+  writeAtomic(disk, path, waiters.map(({ line }) => `${line}\n`).join(''));
 }
 
 function appendLine(files: Files, path: string, record: unknown): void {

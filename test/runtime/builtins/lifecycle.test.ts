@@ -1,31 +1,5 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../../../src/runtime/run.ts';
-import { scratchDirectory } from '../../store/scratch.ts';
-import { testPlatform } from '../../store/test-platform.ts';
-
-/** Lines that a script prints; what ended it as a last line when that was an error. */
-async function linesOf(text: string): Promise<string[]> {
-  let out = '';
-  const directory = scratchDirectory();
-  const env = { HARN_EVENT_LOG_BACKEND: 'memory', HARN_LLM_PROVIDER: 'mock' };
-  const outcome = await runScript({
-    platform: testPlatform({ env: { get: (name) => (env as Record<string, string>)[name], entries: () => env } }),
-    script: { path: join(directory, 'test.harn'), text },
-    argv: [],
-    stateRoot: join(directory, '.harn'),
-    output: {
-      out: (piece) => {
-        out += piece;
-      },
-      err: () => undefined,
-    },
-  });
-  const lines = out.split('\n').slice(0, -1);
-  if (outcome.kind === 'failed') lines.push(`FAILED ${outcome.failure.message}`);
-  if (outcome.kind === 'rejected') lines.push(`REJECTED ${outcome.diagnostics.map((diagnostic) => diagnostic.message).join('; ')}`);
-  return lines;
-}
+import { linesOf } from './lifecycle-script.ts';
 
 const rows: [rule: string, script: string, expected: string[]][] = [
   [

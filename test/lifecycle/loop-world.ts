@@ -28,14 +28,19 @@ export type Plan = readonly (readonly string[] | { readonly park: string })[];
 
 const EFFECTS = 'effects';
 
-export function createLoopWorld(directory: string, plan: Plan, { files, processes }: Pick<Platform, 'files' | 'processes'>): LoopWorld {
+export interface LoopWorldParts extends Pick<Platform, 'files' | 'processes'> {
+  /** The model to ask instead of the plan, and its name. */
+  readonly model?: { readonly name: string; readonly provider: Provider } | undefined;
+}
+
+export function createLoopWorld(directory: string, plan: Plan, { files, processes, model }: LoopWorldParts): LoopWorld {
   const requests: string[][] = [];
   const world = createWorldAt(directory, {
     platform: { files, processes },
     runner: createLoopRunner({
       clock: { now: () => 0, monotonicMs: () => 0, sleep: async () => undefined, timer: () => () => undefined },
       random: { id: (prefix) => prefix, uuidV4: () => 'v4', uuidV7: () => 'v7', float: () => 0, bytes: (count) => new Uint8Array(count) },
-      models: { provider: () => modelOf(plan, requests, files), hasNativeTools: () => true },
+      models: { provider: () => model?.provider ?? modelOf(plan, requests, files), hasNativeTools: () => true },
       env: () => undefined,
       files,
     }),
@@ -44,12 +49,16 @@ export function createLoopWorld(directory: string, plan: Plan, { files, processe
   return {
     ...world,
     requests,
-    runRoot: () => runRootLoop(world.lifecycle, { ...start('work', world.live), spec: specOf(plan) }),
+    runRoot: () => runRootLoop(world.lifecycle, { ...start('work', world.live), spec: specOf(plan, model?.name ?? 'mock') }),
   };
 }
 
-function specOf(plan: Plan): JsonObject {
-  return { session_id: 'session-1', options: { provider: 'mock', tool_format: 'native', max_iterations: plan.length + 2 } };
+function specOf(plan: Plan, provider: string): JsonObject {
+  return {
+    session_id: 'session-1',
+    system: 'be brief',
+    options: { provider, model: 'm', tool_format: 'native', max_iterations: plan.length + 2 },
+  };
 }
 
 /** The names of the effects that happened, one for each time, in order. */
@@ -110,7 +119,7 @@ function modelOf(plan: Plan, requests: string[][], files: Files): Provider {
 }
 
 /** Call ids are used again in every turn, as some providers do. */
-function callsOf(step: Plan[number] | undefined): ToolCall[] {
+export function callsOf(step: Plan[number] | undefined): ToolCall[] {
   if (step === undefined) return [];
   if ('park' in step) return [{ id: 'call-0', name: 'agent_await_resumption', arguments: { reason: step.park } }];
   return step.map((name, index) => ({ id: `call-${index}`, name: 'effect', arguments: { name } }));

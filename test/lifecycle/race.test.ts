@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/platform/platform.ts';
+import { LEASE_MS } from '../../src/store/claim-file.ts';
+import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
 import { turns } from './scripted-runner.ts';
-import { outcome, resume, runRoot } from './world.ts';
+import { close, outcome, resume, runRoot } from './world.ts';
 
 const RACERS = 24;
 const program = join(mkdtempSync(join(tmpdir(), 'harn-race-')), 'resume-process.cjs');
@@ -87,5 +90,33 @@ describe('R16 T01 processes released at once on one snapshot', () => {
     const running = await resume(world, snapshot);
     expect(await outcome(world, String(running.id))).toMatchObject({ status: 'completed', result: { summary: 'recovered' } });
     expect(world.lifecycle.audit.take().map(({ kind }) => kind)).toContain('worker_interrupted_recovered');
+  });
+
+  it('T05 D2 an owner that was stopped and goes on later is fenced off: it writes nothing and starts nothing', {
+    timeout: 60_000,
+  }, async () => {
+    const { directory, snapshot, effects, barrier } = await parked();
+    writeFileSync(barrier, '');
+    const first = startRacer([directory, snapshot, barrier, effects, 'wait']);
+    await first.saw('in tool');
+    const here = createWorld({ directory });
+    await expect(resume(here, snapshot)).rejects.toMatchObject({ code: 'HARN-SUS-003', data: { status: 'running' } });
+    await expect(close(here, snapshot)).rejects.toMatchObject({ code: 'HARN-SUS-006', data: { detail: { owner: 'other-process' } } });
+    first.process.kill('SIGSTOP');
+    // On the clock of this process the lease of the stopped one is over.
+    const { clock } = testPlatform();
+    const realClock = { ...clock, now: () => clock.now() + LEASE_MS + 1000, timer: clock.timer.bind(clock) } as Clock;
+    const live = turns({}, { say: 'elsewhere' }, { say: 'done', end: true });
+    const successor = createWorld({ directory, realClock, live });
+    const { id } = await resume(successor, snapshot);
+    expect(await outcome(successor, String(id))).toMatchObject({ status: 'completed', result: { summary: 'done' } });
+    const before = { bytes: readFileSync(snapshot, 'utf8'), files: readdirSync(join(directory, '.harn', 'workers')) };
+    writeFileSync(`${barrier}.release`, '');
+    first.process.kill('SIGCONT');
+    await first.ended;
+    expect(first.output()).toContain('outcome HARN-SUS-006');
+    expect(first.process.exitCode).toBe(1);
+    expect({ bytes: readFileSync(snapshot, 'utf8'), files: readdirSync(join(directory, '.harn', 'workers')) }).toEqual(before);
+    expect(readFileSync(effects, 'utf8').trim().split('\n')).toHaveLength(1);
   });
 });

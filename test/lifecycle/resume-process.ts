@@ -6,7 +6,8 @@ import { createWorldAt, outcome, resume } from './world.ts';
 
 /**
  * A process that resumes a snapshot once a barrier file appears, and tells how it went in one line.
- * Arguments: directory, snapshot, barrier, effect log, `end` or `park` (what the resumed loop does), or `hang`.
+ * Arguments: directory, snapshot, barrier, effect log, and what the resumed loop does: `end`, `park`, `hang`, or
+ * `wait` (its tool has its effect and waits for the file `<barrier>.release`, then the loop goes on).
  */
 const [directory, snapshot, barrier, effects, then] = process.argv.slice(2) as [string, string, string, string, string];
 const startedAt = Date.now();
@@ -17,11 +18,20 @@ function hang(): Promise<void> {
   return new Promise<void>(() => setInterval(() => undefined, 1000));
 }
 
+/** A tool call that is under way for as long as the test wants. */
+async function waitForRelease(): Promise<void> {
+  effect();
+  process.stdout.write('in tool\n');
+  while (!existsSync(`${barrier}.release`)) await pause(2);
+}
+
 const resumed =
   then === 'hang'
     ? { say: 'hanging', during: hang }
-    : { say: 'after', during: effect, ...(then === 'park' ? { park: { reason: 'again' } } : { end: true }) };
-const world = createWorldAt(directory, { live: turns({ park: { reason: 'first' } }, resumed) });
+    : then === 'wait'
+      ? { say: 'late', during: waitForRelease }
+      : { say: 'after', during: effect, ...(then === 'park' ? { park: { reason: 'again' } } : { end: true }) };
+const world = createWorldAt(directory, { live: turns({ park: { reason: 'first' } }, resumed, { say: 'next', during: effect, end: true }) });
 
 async function main(): Promise<void> {
   process.stdout.write('ready\n');

@@ -405,6 +405,80 @@ println(wait_agent(t).status)
     ],
   ],
   [
+    'R5 a suspend of a script, a park of the model and an idle daemon leave the same record, the daemon six keys more',
+    `
+let h = spawn_agent({task: "x"})
+suspend_agent(h, "r")
+${PARKS}
+let loop = agent_loop("go", nil, ${LOOP})
+let daemon = agent_loop("go", nil, {provider: "mock", tool_format: "native", daemon: true, max_iterations: 2})
+fn recorded(path) { return keys(json_parse(read_file(path)).suspension) }
+let script = recorded(h.snapshot_path)
+println(script)
+println(recorded(loop.snapshot_path) == script)
+println(recorded(daemon.suspension.snapshot_path).filter({ k -> !script.contains(k) }))
+`,
+    [
+      '[auto_resume_trigger, conditions, handle, initiator, iterations_completed, links, reason, resume_by_mechanism, snapshot_ref, status, suspended_at, suspended_at_turn, suspension_id]',
+      'true',
+      '[event_queue_capacity, inflight_event, pending_event_count, queued_event_count, wake_interval_ms, watch_paths]',
+    ],
+  ],
+  [
+    'R97 every route gives the same transcript but for the cause in the reminder',
+    `
+mock_time(0)
+fn parked(conditions) { return spawn_agent({task: "watch", options: {provider: "mock", tool_format: "native", resume_when: conditions}}) }
+fn by_handle() { let h = parked({})
+  return resume_agent(h) }
+fn by_id() { return resume_agent(parked({}).id) }
+fn by_path() { return resume_agent(parked({}).snapshot_path) }
+fn by_suspension() { return resume_agent(parked({}).result) }
+fn by_trigger() { let h = parked({trigger: {kind: "done", provider: "ci"}})
+  trigger_fire(h.result.auto_resume_trigger, {provider: "ci", kind: "done"})
+  return h }
+fn by_event() { let h = parked({on_event: "ci.done"})
+  event_log.emit("ci.done", "k", {})
+  return h }
+fn by_timeout() { let h = parked({timeout: {duration_minutes: 1, on_timeout: "resume_with_input"}})
+  advance_time(60000)
+  return h }
+fn by_parent_model() {
+  let spawner = tool_define(tool_registry(), "spawn_agent", "Start", {parameters: {}, handler: { a -> parked({}).id }})
+  fn then_resume(turn) {
+    if turn.iteration == 0 {
+      let child = list_agents().filter({ a -> a.status == "suspended" })[0]
+      llm_mock({tool_calls: [{name: "subagent_resume", args: {handle: child.id}}]})
+      llm_mock({text: "done"})
+    }
+    return nil
+  }
+  let before = list_agents().map({ a -> a.id })
+  llm_mock({tool_calls: [{name: "spawn_agent", args: {}}]})
+  agent_loop("go", nil, {provider: "mock", tool_format: "native", tools: spawner, post_turn_callback: then_resume})
+  return list_agents().filter({ a -> !before.contains(a.id) && a.task == "watch" })[0]
+}
+var causes = []
+var transcripts = []
+for route in [by_handle, by_id, by_path, by_suspension, by_trigger, by_event, by_timeout, by_parent_model] {
+  llm_mock({text: "the end", match: "*You were suspended at turn*"})
+  let done = wait_agent(route())
+  transcripts = transcripts + [done.transcript.messages.filter({ m -> !contains(to_string(m.content), "auto_resume.timeout") })]
+  let reminder = llm_mock_calls().map({ c -> c.messages[len(c.messages) - 1].content }).filter({ m -> contains(to_string(m), "You were suspended") })
+  let last = reminder[len(reminder) - 1]
+  causes = causes + [regex_captures("(by the operator|by your parent agent|by trigger on_event|by trigger auto_resume|timeout elapsed)", last)[0].groups[0]]
+}
+println(transcripts.map({ t -> t == transcripts[0] }))
+println(transcripts[0].map({ m -> m.content }))
+println(causes)
+`,
+    [
+      '[true, true, true, true, true, true, true, true]',
+      '[watch, the end]',
+      '[by the operator, by the operator, by the operator, by the operator, by trigger auto_resume, by trigger on_event, timeout elapsed, by your parent agent]',
+    ],
+  ],
+  [
     'D10 a diagnostic reads as its text and as a dict',
     `
 let h = spawn_agent({task: "x"})

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
 import type { Message, ToolCall } from '../../src/agent/message.ts';
 import type { Provider } from '../../src/agent/provider.ts';
 import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
 import type { HttpRequest, HttpResponse, Processes } from '../../src/platform/platform.ts';
+import { frozenClock } from '../agent/fake-activation.ts';
 import { callsOf, createLoopWorld, type Plan, workerIdIn } from './loop-world.ts';
 import { resume, workerOf } from './world.ts';
 
@@ -89,7 +91,8 @@ function service({ name, answer }: Format, bodies: string[]): Provider {
       },
     };
   };
-  return createRemoteProvider({ http: { request }, env: (key) => (key.endsWith('_API_KEY') ? 'k' : undefined), now: () => 0 }, name);
+  const env = (key: string): string | undefined => (key.endsWith('_API_KEY') ? 'k' : undefined);
+  return createRemoteProvider({ http: { request }, env, clock: frozenClock(), settings: NO_SETTINGS }, name);
 }
 
 /** Runs the plan, each activation in a process of its own; the second is given an input, the third is not. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { Dispatcher } from '../../src/lifecycle/dispatcher.ts';
+import type { Dispatcher } from '../../src/lifecycle/dispatcher.ts';
 import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
 import { spawnParked } from '../../src/lifecycle/start.ts';
 import type { Worker } from '../../src/lifecycle/worker.ts';
@@ -12,7 +12,7 @@ import { journalPathOf } from '../../src/store/journal-file.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { messagesOf, turns } from './scripted-runner.ts';
-import { close, createWorldAt, resume, spawn, start, suspend, type TestWorld } from './world.ts';
+import { close, createWorldAt, dispatcherOf, resume, spawn, start, suspend, type TestWorld } from './world.ts';
 
 /**
  * Overlapping suspends, resumes, closes and wakes of one worker in one process, in orders that a scheduler chooses:
@@ -37,10 +37,6 @@ function memoryWorld(): TestWorld & { readonly files: FakeFiles } {
   const world = createWorldAt('/project', { platform: { files } });
   world.clock.mock(NOON);
   return { ...world, files };
-}
-
-function dispatcherOf(world: TestWorld): Dispatcher {
-  return new Dispatcher(world.lifecycle, { call: async () => null, callUri: async () => null, evaluate: () => null });
 }
 
 const publish = (world: TestWorld, dispatcher: Dispatcher): Promise<unknown> =>

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { emitChannel } from '../../src/lifecycle/channels.ts';
-import { Dispatcher } from '../../src/lifecycle/dispatcher.ts';
-import type { Spending } from '../../src/lifecycle/predicate.ts';
 import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
 import type { SpecValue } from '../../src/lifecycle/spec-value.ts';
 import { spawnParked } from '../../src/lifecycle/start.ts';
 import type { Worker } from '../../src/lifecycle/worker.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, turns } from './scripted-runner.ts';
-import { close, resume, start, type TestWorld } from './world.ts';
+import { close, dispatcherOf, resume, start, type TestWorld } from './world.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 3, 30, 12);
@@ -25,11 +23,6 @@ async function parkedOn(
   if (parsed === undefined) throw new Error('no conditions');
   const worker = await spawnParked(world.lifecycle, start('watch', turns({ say: 'woken', end: true })), parsed, options.resumeBy);
   return { world, worker };
-}
-
-function dispatcher(world: TestWorld): Dispatcher {
-  const spending = (): Spending => ({ tokens: 0, costUsd: 0 });
-  return new Dispatcher(world.lifecycle, { call: async () => null, callUri: async () => null, evaluate: () => null, spending });
 }
 
 const audits = (world: TestWorld): string[] => world.lifecycle.audit.snapshot().map(({ kind }) => kind);
@@ -131,7 +124,7 @@ describe('R41 R60 a trigger', () => {
       const id = worker.suspension?.auto_resume_trigger?.id ?? '';
       expect(id).toMatch(new RegExp(`^auto_resume_${worker.id}_`));
       expect(world.lifecycle.triggers.find(id)).toMatchObject({ kind: 'auto_resume', handlerKind: 'auto_resume', state: 'active' });
-      const [result] = await dispatcher(world).publish({ provider, kind: 'done', payload: { n: 1 } });
+      const [result] = await dispatcherOf(world).publish({ provider, kind: 'done', payload: { n: 1 } });
       expect(result).toMatchObject({ status: 'dispatched', result: { status: 'resumed', worker_id: worker.id } });
       await settled(worker);
       expect(worker.record.task).toBe('{"n":1}');
@@ -141,7 +134,7 @@ describe('R41 R60 a trigger', () => {
 
   it('of another kind does not wake', async () => {
     const { world, worker } = await parkedOn({ trigger: { kind: 'done', provider: 'github' } });
-    expect(await dispatcher(world).publish({ provider: 'github', kind: 'opened' })).toEqual([]);
+    expect(await dispatcherOf(world).publish({ provider: 'github', kind: 'opened' })).toEqual([]);
     expect(worker.status).toBe('suspended');
   });
 
@@ -150,11 +143,13 @@ describe('R41 R60 a trigger', () => {
       trigger: { kind: 'channel.emit', provider: 'channel', match: { events: ['channel:tenant:default:news'] } },
     });
     const place = { sessionId: undefined, pipelineId: undefined, tenantId: 'default' };
-    const receipt = await emitChannel(world.lifecycle, dispatcher(world), 'news', 'hello', place, { id: 'one' });
+    const receipt = await emitChannel(world.lifecycle, dispatcherOf(world), 'news', 'hello', place, { id: 'one' });
     expect(receipt).toMatchObject({ name_resolved: 'tenant:default:news', duplicate: false });
     await settled(worker);
     expect(worker.record.task).toBe('"hello"');
-    expect(await emitChannel(world.lifecycle, dispatcher(world), 'news', 'hello', place, { id: 'one' })).toMatchObject({ duplicate: true });
+    expect(await emitChannel(world.lifecycle, dispatcherOf(world), 'news', 'hello', place, { id: 'one' })).toMatchObject({
+      duplicate: true,
+    });
   });
 
   it('by schedule wakes at its first tick', async () => {
@@ -209,7 +204,7 @@ describe('T06 several wakes at once', () => {
       trigger: { kind: 'done', provider: 'github' },
     });
     const fired = [
-      dispatcher(world).publish({ provider: 'github', kind: 'done', payload: { from: 'trigger' } }),
+      dispatcherOf(world).publish({ provider: 'github', kind: 'done', payload: { from: 'trigger' } }),
       resume(world, worker.id).catch(() => undefined),
       world.clock.advance(MINUTE),
     ];
@@ -233,7 +228,7 @@ describe('T06 several wakes at once', () => {
   it('a closed worker is woken by nothing', async () => {
     const { world, worker } = await parkedOn({ timeout: { duration_minutes: 1 }, trigger: { kind: 'done', provider: 'github' } });
     await close(world, worker.id);
-    expect(await dispatcher(world).publish({ provider: 'github', kind: 'done' })).toEqual([]);
+    expect(await dispatcherOf(world).publish({ provider: 'github', kind: 'done' })).toEqual([]);
     await world.clock.advance(MINUTE);
     expect(worker.status).toBe('cancelled');
     expect(world.runner.activations).toEqual([]);

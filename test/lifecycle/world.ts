@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopEnd } from '../../src/lifecycle/activation.ts';
 import { closeWorker } from '../../src/lifecycle/close.ts';
 import { createLifecycle, type LifecycleOptions } from '../../src/lifecycle/create-lifecycle.ts';
+import { Dispatcher } from '../../src/lifecycle/dispatcher.ts';
 import type { Lifecycle } from '../../src/lifecycle/lifecycle.ts';
 import { shownPathOf } from '../../src/lifecycle/persist.ts';
 import { type ResumeRequest, resumeWorker } from '../../src/lifecycle/resume.ts';
@@ -126,4 +127,10 @@ export function workerOf(world: TestWorld, id: string): Worker {
   const worker = world.lifecycle.registry.get(id);
   if (worker === undefined) throw new Error(`no worker ${id}`);
   return worker;
+}
+
+/** The dispatcher of a world whose triggers have no closures. */
+export function dispatcherOf(world: TestWorld): Dispatcher {
+  const spending = () => ({ tokens: 0, costUsd: 0 });
+  return new Dispatcher(world.lifecycle, { call: async () => null, callUri: async () => null, evaluate: () => null, spending });
 }

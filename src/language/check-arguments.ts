@@ -53,6 +53,7 @@ export function checkArguments(
 
 /** A builtin decides by the value it gets: it refuses only what can in no case be right. */
 function isAccepted(signature: Signature, given: Type, expected: Type): boolean {
+  if (given.kind === 'never') return true;
   if (signature.kind === 'builtin') return membersOf(given).some((member) => isAssignable(member, expected));
   return isAssignable(given, expected);
 }

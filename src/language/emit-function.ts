@@ -39,7 +39,7 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
     .filter(hasOwnedBit)
     .map((variable) => `let ${ownedBit(variable)} = false;`)
     .join('');
-  const depth = fn.makesCalls ? 'if (d >= 32768) R.overflow();' : '';
+  const depth = fn.makesCalls ? 'if (d >= I[0]) R.enter(c, d);' : '';
   const list = ['c', 'd', ...names, ...(rest === undefined ? [] : [`...${rest}`])].join(', ');
   const inner = `${parts.prologue}${fn.tempDeclaration}${bits}${body}`;
   if (fn.producer !== undefined) {
@@ -55,7 +55,7 @@ function emitBody(fn: FunctionState, parts: Parts, checks: string): string {
   fn.hasDefer = parts.body.some(containsDefer);
   const statements = fn.module.parts.statements(fn, parts.body, parts.sink);
   const looped = fn.usesSelfLoop
-    ? `SELF: for (;;) { if (I[0] !== 0) R.interrupt(${fn.context}); ${checks}${early}${statements} return undefined; }`
+    ? `SELF: for (;;) { if (I[0] === 0) R.interrupt(${fn.context}); ${checks}${early}${statements} return undefined; }`
     : `${checks}${early}${statements}`;
   if (!fn.hasDefer) return looped;
   const run = fn.isAsync ? 'await R.runDefersAsync(defers);' : 'R.runDefers(defers);';

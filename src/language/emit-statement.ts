@@ -193,7 +193,7 @@ function emitPatternBindings(fn: FunctionState, pattern: Exclude<Pattern, { kind
 
 /** The check at a loop's back edge: a plain read of shared memory that deadlines and cancels set. */
 function backEdge(fn: FunctionState): string {
-  return `if (I[0] !== 0) R.interrupt(${fn.context});`;
+  return `if (I[0] === 0) R.interrupt(${fn.context});`;
 }
 
 function emitLoopBody(fn: FunctionState, label: string, body: Block): string {
@@ -386,7 +386,7 @@ function emitDeadlineInto(fn: FunctionState, node: Extract<Expression, { kind: '
     fn.context = outer;
     const start = inner.to === 'temp' ? `${inner.name} = undefined; ` : '';
     const enter = `const ${block} = R.enterDeadline(${outer}, ${duration}), ${context} = ${block}.context;`;
-    const code = `${start}${enter} try { if (I[0] !== 0) R.interrupt(${context}); ${body} } finally { ${block}.leave(); }`;
+    const code = `${start}${enter} try { if (I[0] === 0) R.interrupt(${context}); ${body} } finally { ${block}.leave(); }`;
     return `{ ${code} ${inner !== sink && inner.to === 'temp' ? deliver(sink, inner.name) : ''} }`;
   });
 }

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
 /**
- * Raises a flag in shared memory after a real time, from a thread of its own, so that code that never waits can
+ * Clears a cell in shared memory after a real time, from a thread of its own, so that code that never waits can
  * still be interrupted. The thread sleeps in `Atomics.wait` between alarms and does not keep the process alive.
  *
  * A thread takes about 40 ms to come up, which is why `isReady` exists: until it is true the caller has to look
@@ -13,16 +13,18 @@ export class Watchdog {
   readonly #memory: SharedArrayBuffer;
   #thread: Worker | undefined;
 
-  constructor() {
+  /** @param quiet what the cell holds while nothing is due; not 0 */
+  constructor(quiet: number) {
     this.#memory = new SharedArrayBuffer(24);
     this.#cells = new Int32Array(this.#memory, 0, 3);
     this.#due = new Float64Array(this.#memory, 16, 1);
     this.#due[0] = Number.POSITIVE_INFINITY;
+    this.#cells[CELL] = quiet;
   }
 
-  /** One cell: 0, or 1 when an interrupt is due. Read it plainly; the thread stores it. */
-  get flag(): Int32Array {
-    return this.#cells.subarray(FLAG, FLAG + 1);
+  /** One cell: `quiet`, or 0 when an interrupt is due. Read it plainly; the thread stores the 0, its owner puts `quiet` back. */
+  get cell(): Int32Array {
+    return this.#cells.subarray(CELL, CELL + 1);
   }
 
   /** True when the thread is up and will keep its alarms. */
@@ -30,7 +32,7 @@ export class Watchdog {
     return Atomics.load(this.#cells, READY) === 1;
   }
 
-  /** Raises the flag after `ms`; an earlier alarm is replaced. Starts the thread at the first call. */
+  /** Clears the cell after `ms`; an earlier alarm is replaced. Starts the thread at the first call. */
   arm(ms: number): void {
     this.#setDue(sharedNow() + ms);
     if (this.#thread !== undefined) return;
@@ -56,7 +58,7 @@ export class Watchdog {
   }
 }
 
-const FLAG = 0;
+const CELL = 0;
 const GENERATION = 1;
 const READY = 2;
 
@@ -67,7 +69,7 @@ function sharedNow(): number {
 
 /**
  * The due time is read after the generation: if the other thread changes it in between, the generation differs and
- * the wait returns at once. A spurious flag would be harmless anyway, its reader checks what is due.
+ * the wait returns at once. A spurious alarm would be harmless anyway, its reader checks what is due.
  */
 const THREAD_SOURCE = `
 const memory = require('node:worker_threads').workerData;
@@ -79,7 +81,7 @@ for (;;) {
   const leftMs = due[0] - Number(process.hrtime.bigint()) / 1e6;
   if (leftMs > 0) Atomics.wait(cells, ${GENERATION}, generation, leftMs);
   else {
-    Atomics.store(cells, ${FLAG}, 1);
+    Atomics.store(cells, ${CELL}, 0);
     Atomics.wait(cells, ${GENERATION}, generation);
   }
 }

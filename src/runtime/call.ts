@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { interrupt, interruptFlag } from './interrupt.ts';
+import { depthLimit, interrupt } from './interrupt.ts';
 import { CALL, type HarnFunction, TailCall, type Value } from './value.ts';
 
 /** Calls a callable from TypeScript: runs tail calls to their end and answers a value or a promise of one. */
@@ -24,7 +24,7 @@ export function settle(context: Context, depth: number, answer: unknown): Value 
   let result = answer;
   while (result instanceof TailCall) {
     // Functions that call each other in tail position for ever are a loop too.
-    if (interruptFlag(context.run)[0] !== 0) interrupt(context);
+    if (depthLimit(context.run)[0] === 0) interrupt(context);
     result = result.callee(context, depth + CALL, ...result.args);
   }
   if (result instanceof Promise) return result.then((value: unknown) => settle(context, depth, value));

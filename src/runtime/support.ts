@@ -8,7 +8,7 @@ import { copyDict, dictGet, dictHas, dictKeys, dictOf, dictSetOwned, dictSize } 
 import { display } from './display.ts';
 import { compareValues, equals, isTruthy } from './equality.ts';
 import { bareError, runtimeError, thrown, thrownText, typeError } from './errors.ts';
-import { interrupt, interruptFlag } from './interrupt.ts';
+import { depthLimit, enter, interrupt } from './interrupt.ts';
 import { abandon, forSource, producer } from './iterate.ts';
 import { fromJson } from './json.ts';
 import type { ModuleRecord } from './module-record.ts';
@@ -44,7 +44,7 @@ import {
  * the run time is within reach of a script.
  */
 export function createSupport(run: Run) {
-  return { ...SUPPORT, interrupts: interruptFlag(run) };
+  return { ...SUPPORT, interrupts: depthLimit(run) };
 }
 
 export type Support = ReturnType<typeof createSupport>;
@@ -269,10 +269,6 @@ function spreadList(value: Value): readonly Value[] {
   throw typeError(`cannot destructure ${typeOf(value)} with [...] pattern — expected list`);
 }
 
-function overflow(): never {
-  throw bareError('Stack overflow: too many nested calls');
-}
-
 function undefinedVariable(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[]): never {
   const near = module.nearName(name, inSight);
   const error =
@@ -451,7 +447,7 @@ const SUPPORT = {
   pipeTarget,
   bounce: settle,
   spreadList,
-  overflow,
+  enter,
   dict,
   dictShape: (make: { prototype: unknown }) => {
     make.prototype = Dict.prototype;

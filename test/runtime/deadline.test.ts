@@ -99,6 +99,31 @@ const BUSY: readonly ScriptRow[] = [
     ['Deadline exceeded'],
   ],
   [
+    'ends a recursion without a loop',
+    'fn walk(n) { return n == 0 ? 1 : walk(n - 1) + walk(n - 1) }; try { deadline 20ms { walk(500) } } catch (e) { println(e) }',
+    ['Deadline exceeded'],
+  ],
+  [
+    'ends a recursion through closures, methods and callbacks',
+    `struct N { v: int }
+impl N { fn go(self, n) { return n == 0 ? 1 : self.go(n - 1) + self.go(n - 1) } }
+let own = { f, n -> n == 0 ? 1 : f(f, n - 1) + f(f, n - 1) }
+fn each(n) { return [1, 2].map({ x -> n == 0 ? 1 : each(n - 1) }) }
+try { deadline 20ms { N({v: 1}).go(300) } } catch (e) { println(e) }
+try { deadline 20ms { own(own, 300) } } catch (e) { println(e) }
+try { deadline 20ms { each(150) } } catch (e) { println(e) }`,
+    ['Deadline exceeded', 'Deadline exceeded', 'Deadline exceeded'],
+  ],
+  [
+    'leaves a recursion its depth',
+    `fn down(n) { return n == 0 ? 0 : 1 + down(n - 1) }
+deadline 5s { println(down(500)) }
+try { deadline 5s { down(600) } } catch (e) { println(e) }
+try { deadline 20ms { try { while true { } } finally { println(down(100)) } } } catch (e) { println(e) }
+println(down(500))`,
+    ['500', 'Stack overflow: too many nested calls', '100', 'Deadline exceeded', '500'],
+  ],
+  [
     'ends a loop that catches everything',
     'try { deadline 20ms { while true { try { while true { } } catch (e) { } } } } catch (e) { println(e) }',
     ['Deadline exceeded'],

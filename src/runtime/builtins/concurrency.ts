@@ -36,7 +36,7 @@ export const concurrencyBuiltins: BuiltinGroup = {
       call: (context, _depth, handle) => awaitTask(context, handle),
     },
     cancel: {
-      signature: '(handle: task_handle) -> nil',
+      signature: '(handle: any) -> nil',
       doc: 'Drops a spawned task: it unwinds without further output.',
       call: (_context, _depth, handle) => {
         cancelTask(handle);
@@ -44,7 +44,7 @@ export const concurrencyBuiltins: BuiltinGroup = {
       },
     },
     cancel_graceful: {
-      signature: '(handle: task_handle, timeout: duration | int = 5000) -> Result',
+      signature: '(handle: any, timeout: duration | int = 5000) -> Result',
       doc: 'Asks a task to end, which it sees by is_cancelled(), and waits. Gives Ok with its value when it ended in time; otherwise it is aborted and the result is an Err.',
       colour: 'async',
       call: (context, _depth, handle, timeout) => cancelGracefully(context, handle, durationMs(timeout) ?? DEFAULT_GRACE_MS),

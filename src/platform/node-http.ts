@@ -1,15 +1,13 @@
-import type { HttpClient, HttpRequest, HttpResponse } from './platform.ts';
+import type { RoutedFetch } from './node-http-route.ts';
+import type { HttpClient, HttpRequest, HttpResponse, HttpRoute } from './platform.ts';
 
-/** HTTP by Node's own fetch. The caller bounds the time through the signal. */
+/** HTTP by Node's own fetch; by undici itself, which is the same client, for a proxy or for TLS of one's own. */
 export class NodeHttpClient implements HttpClient {
+  /** By what the route says; each keeps its connections. */
+  readonly #routes = new Map<string, Promise<RoutedFetch>>();
+
   async request(request: HttpRequest): Promise<HttpResponse> {
-    const response = await fetch(request.url, {
-      method: request.method,
-      headers: request.headers,
-      redirect: request.redirect ?? 'follow',
-      ...(request.body === undefined ? {} : { body: request.body as string | Uint8Array<ArrayBuffer> }),
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-    });
+    const response = request.route === undefined ? await fetch(request.url, optionsOf(request)) : await this.#via(request.route, request);
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),
@@ -18,6 +16,24 @@ export class NodeHttpClient implements HttpClient {
       stream: () => bodyOf(response),
     };
   }
+
+  async #via(route: HttpRoute, request: HttpRequest): Promise<Response> {
+    const key = JSON.stringify(route);
+    const known = this.#routes.get(key);
+    const routed = known ?? import('./node-http-route.ts').then(({ routedFetch }) => routedFetch(route));
+    if (known === undefined) this.#routes.set(key, routed);
+    return (await routed)(request.url, optionsOf(request));
+  }
+}
+
+function optionsOf(request: HttpRequest): RequestInit {
+  return {
+    method: request.method,
+    headers: request.headers,
+    redirect: request.redirect ?? 'follow',
+    ...(request.body === undefined ? {} : { body: request.body as string | Uint8Array<ArrayBuffer> }),
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  };
 }
 
 async function* bodyOf(response: Response): AsyncIterable<Uint8Array> {

@@ -166,6 +166,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
   /** `manual` answers a redirect itself; `follow` (default) what it leads to. */
   readonly redirect?: 'follow' | 'manual' | undefined;
+  readonly route?: HttpRoute | undefined;
 }
 
 export interface HttpResponse {
@@ -176,6 +177,29 @@ export interface HttpResponse {
   bytes(): Promise<Uint8Array>;
   /** The body as it arrives. */
   stream(): AsyncIterable<Uint8Array>;
+}
+
+/** How a request reaches its server, when not in the ordinary way. */
+export interface HttpRoute {
+  readonly proxy?: HttpProxy | undefined;
+  readonly tls?: HttpTls | undefined;
+}
+
+export interface HttpProxy {
+  /** `http:` or `https:`; requests to `https:` servers go through a tunnel. */
+  readonly url: string;
+  /** Value of the header `Proxy-Authorization`. */
+  readonly authorization?: string | undefined;
+}
+
+/** PEM texts; what is left out is as Node has it. */
+export interface HttpTls {
+  /** Whom to trust instead of the authorities that come with Node. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** SHA-256 of certificates in hex, lower case without colons; the server must show one of them. */
+  readonly pinnedSha256?: readonly string[] | undefined;
 }
 
 export interface HttpClient {

@@ -102,13 +102,13 @@ async function viaNetwork(context: Context, request: OutgoingRequest): Promise<H
       if (context.signal.aborted) throw context.signal.reason;
       if (timeout.signal.aborted)
         throw thrownText(`HTTP request timed out after ${request.timeoutMs}ms: ${request.method} ${request.url.href}`);
-      throw thrownText(`HTTP request failed: ${networkDetail(error, request.url)}`);
+      throw thrownText(`HTTP request failed: ${networkDetail(error, request)}`);
     }
   };
   const whole = <T>(step: Promise<T>): Promise<T> => guarded(step).finally(() => cancelTimer?.());
   try {
-    const { method, headers, body, url } = request;
-    const response = await guarded(http.request({ method, url: url.href, headers, body, signal, redirect: 'manual' }));
+    const { method, headers, body, url, route } = request;
+    const response = await guarded(http.request({ method, url: url.href, headers, body, signal, redirect: 'manual', route }));
     return {
       status: response.status,
       headers: response.headers,
@@ -142,9 +142,10 @@ const NETWORK_CODES: Readonly<Record<string, string>> = {
 };
 
 /** Node wraps the reason of a failed fetch, sometimes more than once. */
-function networkDetail(error: unknown, url: URL): string {
+function networkDetail(error: unknown, { url, route }: OutgoingRequest): string {
+  const place = route?.proxy === undefined ? url.host : `${url.host} by way of ${new URL(route.proxy.url).host}`;
   for (let current = error; current instanceof Error; current = current.cause) {
-    for (const [code, text] of Object.entries(NETWORK_CODES)) if (hasCode(current, code)) return `${text} (${url.host})`;
+    for (const [code, text] of Object.entries(NETWORK_CODES)) if (hasCode(current, code)) return `${text} (${place})`;
     if (!(current.cause instanceof Error)) return errorText(current);
   }
   return errorText(error);

@@ -1,10 +1,11 @@
+import type { HttpRoute } from '../platform/platform.ts';
 import { textArgument, textOption } from './arguments.ts';
 import type { Context } from './context.ts';
 import { dictEntries, dictGet, dictHas } from './dict.ts';
 import { durationMs } from './duration.ts';
-import { isTruthy } from './equality.ts';
 import { thrownText } from './errors.ts';
 import { orThrow } from './file-errors.ts';
+import { basicAuthorization, requestRoute } from './http-route.ts';
 import { stringify } from './json.ts';
 import { type MultipartField, writeMultipart } from './multipart.ts';
 import { Dict, type Value } from './value.ts';
@@ -23,31 +24,29 @@ export interface OutgoingRequest {
   /** Before the first retry; doubled for each further one. */
   readonly backoffMs: number;
   readonly retryStatuses: ReadonlySet<number>;
+  readonly route: HttpRoute | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_REDIRECTS = 10;
 const RETRY_STATUSES = [408, 429, 500, 502, 503, 504];
 const RETRY_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'];
-const UNSUPPORTED = ['proxy', 'proxy_auth', 'tls'];
 
 /**
  * @param body wins over `options.body`
  * @throws a string for a URL or an option that cannot be used
  */
 export function outgoingRequest(context: Context, method: string, url: Value, options: Dict, body?: Value): OutgoingRequest {
-  for (const name of UNSUPPORTED) {
-    if (isTruthy(dictGet(options, name))) throw thrownText(`http_request: the option \`${name}\` is not supported on this platform`);
-  }
   const verb = method.toUpperCase();
   const content = requestBody(context, options, body);
   const retry = dictGet(options, 'retry');
   const attempts = retry instanceof Dict ? retry : options;
   const mayRetry = textList(dictGet(options, 'retry_methods'), RETRY_METHODS).includes(verb);
   const retries = dictGet(attempts, 'max') ?? dictGet(options, 'retries');
+  const address = requestUrl(textArgument(url), dictGet(options, 'query'));
   return {
     method: verb,
-    url: requestUrl(textArgument(url), dictGet(options, 'query')),
+    url: address,
     headers: requestHeaders(options, content.type),
     body: content.body,
     timeoutMs: durationMs(dictGet(options, 'timeout_ms') ?? dictGet(options, 'timeout')) ?? DEFAULT_TIMEOUT_MS,
@@ -55,6 +54,7 @@ export function outgoingRequest(context: Context, method: string, url: Value, op
     retries: mayRetry ? numberOr(retries, 0) : 0,
     backoffMs: durationMs(dictGet(attempts, 'backoff_ms') ?? dictGet(options, 'backoff')) ?? 1_000,
     retryStatuses: new Set(textList(dictGet(options, 'retry_on'), RETRY_STATUSES.map(String)).map(Number)),
+    route: requestRoute(context, address, options),
   };
 }
 
@@ -95,9 +95,7 @@ function authorization(auth: Value): string | undefined {
   const bearer = textOption(auth, 'bearer');
   if (bearer !== undefined) return `Bearer ${bearer}`;
   const basic = dictGet(auth, 'basic');
-  if (!(basic instanceof Dict)) return undefined;
-  const user = textOption(basic, 'user') ?? textOption(basic, 'username') ?? '';
-  return `Basic ${Buffer.from(`${user}:${textOption(basic, 'password') ?? ''}`).toString('base64')}`;
+  return basic instanceof Dict ? basicAuthorization(basic) : undefined;
 }
 
 interface Content {

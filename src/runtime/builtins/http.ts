@@ -167,7 +167,10 @@ export const HTTP: BuiltinGroup = {
   errors: [
     { text: 'HTTP request failed: …', when: 'the network failed; `error_category` says how' },
     { text: 'HTTP request timed out after Nms: METHOD URL', when: '`timeout_ms` is over' },
-    { text: 'http_request: invalid url: U', when: 'also `url is required` and `unsupported scheme: S`' },
+    {
+      text: 'http_request: invalid url: U',
+      when: 'also `url is required`, `unsupported scheme: S`, `invalid proxy: U` and `pinned_sha256 must be 64 hex digits, got S`',
+    },
     { text: 'NAME: unknown stream ID', when: '`http_stream_…` after its end; `http_session_request: unknown session ID` likewise' },
     { text: 'Error [egress_blocked]: …', when: '`egress_policy` refuses the host' },
   ],

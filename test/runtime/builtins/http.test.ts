@@ -29,6 +29,21 @@ describe('requests', () => {
     expect(out).toBe('404 false gone {x-a: 1}');
   });
 
+  test('the way to the server: a proxy with credentials, hosts without it, certificates', async () => {
+    const { asked } = await run(
+      `let proxy = {url: "http://proxy.test:8080", no_proxy: ".inner.test, other.test"}
+http_get("http://a.test/", {proxy: "http://proxy.test", proxy_auth: {user: "u", pass: "p"}})
+http_get("http://x.inner.test/", {proxy: proxy})
+http_get("http://notinner.test/", {proxy: proxy, tls: {pinned_sha256: ["${'AB:'.repeat(31)}AB"]}})`,
+      () => ({}),
+    );
+    expect(asked.map(({ route }) => route)).toEqual([
+      { proxy: { url: 'http://proxy.test', authorization: 'Basic dTpw' } },
+      undefined,
+      { proxy: { url: 'http://proxy.test:8080' }, tls: { pinnedSha256: ['ab'.repeat(32)] } },
+    ]);
+  });
+
   test('the boundary of a multipart body is always the same, unless a part holds it', async () => {
     const { asked } = await run(
       `http_post("http://a.test/", {multipart: [{name: "a", value: "x"}]})
@@ -135,7 +150,12 @@ expressionTable(
     ['http_get("")', 'error: http_request: url is required'],
     ['http_get("nonsense")', 'error: http_request: invalid url: nonsense'],
     ['http_get("ftp://a.test/")', 'error: http_request: unsupported scheme: ftp'],
-    ['http_get("http://m.test/any", {proxy: "http://p"})', 'error: http_request: the option `proxy` is not supported on this platform'],
+    ['http_get("http://m.test/any", {proxy: "ftp://p"})', 'error: http_request: invalid proxy: ftp://p'],
+    ['http_get("http://m.test/any", {tls: {pinned_sha256: "xyz"}})', 'error: http_request: pinned_sha256 must be 64 hex digits, got xyz'],
+    [
+      'http_get("http://m.test/any", {tls: {ca_bundle_path: "/nowhere/at/all"}})',
+      'error: Failed to read file /nowhere/at/all: No such file or directory (os error 2)',
+    ],
     ['http_session_request(http_session({headers: {a: "1"}}), "GET", "http://m.test/any", {headers: {b: "2"}}).status', '200'],
     ['http_mock_calls()[-1].headers', '{a: 1, b: 2}'],
     ['http_session_close("none")', 'false'],

@@ -24,7 +24,7 @@ export interface OutgoingRequest {
   /** Before the first retry; doubled for each further one. */
   readonly backoffMs: number;
   readonly retryStatuses: ReadonlySet<number>;
-  readonly route: HttpRoute | undefined;
+  readonly route?: HttpRoute | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;

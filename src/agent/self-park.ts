@@ -1,9 +1,9 @@
 import { HarnError } from '../base/harn-error.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
 import { type AwaitResumptionRequest, parseAwaitResumption } from '../lifecycle/await-resumption.ts';
 import { hasConditions } from '../lifecycle/resume-condition.ts';
-import { storableSpec } from '../lifecycle/spec-value.ts';
+import { redactSpec, storableSpec } from '../lifecycle/spec-value.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import type { ToolSpec } from './provider.ts';
@@ -108,6 +108,6 @@ export function parkAudit(facts: {
     reason,
     worker_id: workerId,
     has_conditions: conditions !== undefined && Object.keys(conditions).length > 0,
-    conditions: isJsonObject(conditions) ? conditions : null,
+    conditions: conditions === undefined ? null : redactSpec(conditions),
   };
 }

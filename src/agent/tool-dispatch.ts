@@ -14,6 +14,7 @@ import type { LoopRecord } from './loop-record.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import { checkPermission, type PermissionVerdict, permissionDenied } from './permissions.ts';
+import { redactSecrets } from './secret-scan.ts';
 import { placeholderText } from './self-park.ts';
 import {
   completeArguments,
@@ -202,7 +203,8 @@ export async function runTool(dispatcher: Dispatcher, tool: Tool, call: ToolCall
       signal.throwIfAborted();
       if (error instanceof ToolTimeout) return { status: 'error', text: error.message, category: 'timeout' };
       if (!isToolFault(error)) throw error;
-      if (attempt >= options.toolRetries) return { status: 'error', text: `Error: ${errorText(error)}`, category: 'tool_error' };
+      if (attempt >= options.toolRetries)
+        return { status: 'error', text: redactSecrets(`Error: ${errorText(error)}`), category: 'tool_error' };
       await clock.sleep(options.toolBackoffMs * 2 ** attempt, signal);
     }
   }
@@ -212,7 +214,8 @@ function settle(answer: ToolReturn): Settled {
   if (answer.kind === 'park') {
     return { status: 'awaiting_resumption', text: placeholderText(answer.request.reason), park: answer.request };
   }
-  const text = answer.text ?? renderToolValue(answer.value);
+  // One text for the model, the journal and the snapshot: a loop that was restored reads what one that never stopped does.
+  const text = redactSecrets(answer.text ?? renderToolValue(answer.value));
   return { status: resultStatus(answer.value, text), text };
 }
 

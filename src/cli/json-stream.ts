@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
+import { loggableErrorData } from '../lifecycle/reduced-handle.ts';
 
 /**
  * The `--json` stream (spec/agents.md 12.4): one envelope a line, numbered without gaps, and exactly one terminal
@@ -35,7 +36,8 @@ export class JsonStream {
   }
 
   failure(error: { readonly code: string; readonly message: string; readonly details: JsonObject }, exitCode: number): void {
-    this.#end({ ok: false, data: { event_type: 'error', exit_code: exitCode }, error });
+    const loggable = { ...error, details: loggableErrorData(error.details) };
+    this.#end({ ok: false, data: { event_type: 'error', exit_code: exitCode }, error: loggable });
   }
 
   #end(envelope: Envelope): void {

@@ -38,7 +38,9 @@ export type HookOutcome =
 /** One line of the transcript tape: every call of a hook and how it came back. */
 export type HookTape = (entry: {
   readonly kind: 'hook_call' | 'hook_returned' | 'hook_vetoed';
-  readonly event: string;
+  readonly event: SessionEvent;
+  /** Of a call: what the first hook of the chain was given. */
+  readonly payload?: JsonObject;
   readonly reason?: string;
 }) => void;
 
@@ -87,7 +89,7 @@ export class HookRegistry {
     const reminders: JsonObject[] = [];
     let current = payload;
     for (const hook of this.#chain(event, payload)) {
-      tape({ kind: 'hook_call', event });
+      tape({ kind: 'hook_call', event, payload });
       const verdict = readReturn(event, await hook.handler(current));
       reminders.push(...verdict.reminders);
       if (verdict.control === 'deny') {
@@ -103,7 +105,7 @@ export class HookRegistry {
   /** Runs hooks that only observe: what they return is ignored, what they throw is reported and goes no further. */
   async notify(event: SessionEvent, payload: JsonObject, report: (text: string) => void, tape: HookTape = NO_TAPE): Promise<void> {
     for (const hook of this.#chain(event, payload)) {
-      tape({ kind: 'hook_call', event });
+      tape({ kind: 'hook_call', event, payload });
       try {
         await hook.handler(payload);
       } catch (error) {

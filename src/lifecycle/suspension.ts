@@ -2,6 +2,7 @@ import { type Instant, renderInstant } from '../base/instant.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { SuspensionRecord } from '../store/snapshot-schema.ts';
 import type { ParkFacts, ParkRequest } from './activation.ts';
+import { reduceHandle } from './reduced-handle.ts';
 import type { ResumeConditions } from './resume-condition.ts';
 import { hasConditions } from './resume-condition.ts';
 import { redactSpec, storableSpec } from './spec-value.ts';
@@ -74,16 +75,7 @@ export function suspensionEnvelope(
 
 /** The handle inside a Suspension: no prompt, no input, no result (13.55). */
 export function reducedHandle(record: WorkerRecord, shownPath: string): JsonObject {
-  return {
-    _type: 'agent_handle',
-    id: record.id,
-    name: record.name,
-    mode: record.mode,
-    status: record.status,
-    lifecycle_state: record.lifecycle_state,
-    snapshot_path: shownPath,
-    parent_worker_id: record.parent_worker_id ?? null,
-  };
+  return reduceHandle({ ...(record as unknown as JsonObject), _type: 'agent_handle', snapshot_path: shownPath }); // a record is JSON
 }
 
 /** Conditions as stored, made fit to be shown. */

@@ -69,11 +69,17 @@ export function wakeSession(run: Run, sessionId: string): void {
   for (const worker of lifecycleOf(run).running) if (worker.sessionId === sessionId) worker.announceChange();
 }
 
-/** Calls of hooks go to the transcript of the session with the next turn or park (10.3). */
+/** Only their payloads are made to be logged (10.4); what other hooks are given may quote the transcript. */
+const LOGGED_PAYLOADS = ['pre_suspend', 'post_suspend', 'pre_resume', 'post_resume'];
+
+/** Calls of hooks go to whoever follows the events, and to the transcript of the session with the next turn or park (10.3). */
 function tapeOf(services: AgentServices, sessionId: string): HookTape {
   const { tape } = inboxOf(services, sessionId);
-  return ({ kind, event, reason }) => {
-    tape.push(plainEvent(kind, event, { event, ...(reason === undefined ? {} : { reason }) }));
+  return ({ kind, event, payload, reason }) => {
+    const facts = { event, ...(reason === undefined ? {} : { reason }) };
+    tape.push(plainEvent(kind, event, facts));
+    const shown = payload !== undefined && LOGGED_PAYLOADS.includes(event) ? { payload } : {};
+    services.events.emit({ type: kind, session_id: sessionId, ...facts, ...shown });
   };
 }
 

@@ -1,7 +1,8 @@
+import { scanSecrets } from '../../agent/secret-scan.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { dictOf } from '../dict.ts';
-import { scanSecrets } from '../secret-scan.ts';
+
 import type { Value } from '../value.ts';
 import { elementsNamed, parseXml, type XmlElement } from '../xml.ts';
 

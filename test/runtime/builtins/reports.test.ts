@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { scanSecrets } from '../../../src/agent/secret-scan.ts';
 import { parseMultipart, writeMultipart } from '../../../src/runtime/multipart.ts';
-import { scanSecrets } from '../../../src/runtime/secret-scan.ts';
 import { parseXml } from '../../../src/runtime/xml.ts';
 import { expressionTable } from '../expression-table.ts';
 

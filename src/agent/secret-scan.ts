@@ -31,6 +31,7 @@ const DETECTORS: readonly Detector[] = [
 ];
 
 const SHOWN = 4;
+const REDACTED = '[redacted]';
 
 /** Credentials in a text, in the order they stand in. */
 export function scanSecrets(text: string): SecretFinding[] {
@@ -46,4 +47,15 @@ export function scanSecrets(text: string): SecretFinding[] {
     ),
   );
   return findings.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** What every detected form contains: most texts are let through by one look. */
+const HINT = /AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-|AIza|xox|hooks\.slack|k_live_|npm_|PRIVATE KEY|eyJ/;
+const PRIVATE_KEY_BODY = /-----BEGIN ((?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?)-----[\s\S]*?(?:-----END \1-----|$)/g;
+
+/** The text with `[redacted]` in place of each credential, as results of tools are kept (spec/agents.md 4.7 and 13.2). */
+export function redactSecrets(text: string): string {
+  if (!HINT.test(text)) return text;
+  const withoutKeys = text.replaceAll(PRIVATE_KEY_BODY, REDACTED);
+  return DETECTORS.reduce((current, { pattern }) => current.replaceAll(pattern, REDACTED), withoutKeys);
 }

@@ -54,6 +54,7 @@ export interface Spending {
   inputTokens: number;
   outputTokens: number;
   calls: number;
+  durationMs: number;
   budgetUsd: number | undefined;
 }
 
@@ -77,7 +78,7 @@ function createServices(run: Run): AgentServices {
     sessionsInUse,
     inboxes: new Map(),
     events: new EventHub(),
-    spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, budgetUsd: undefined },
+    spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, durationMs: 0, budgetUsd: undefined },
     recorder: undefined,
     runTurnHook: undefined,
     listeners: new Set(),
@@ -112,7 +113,7 @@ function createRouter(run: Run, mock: MockProvider, base: Omit<HttpWorld, 'setti
       reading ??= read();
       return reading;
     },
-    provider: (name) => observed(mock.answersFor(name) ? mock : remoteProvider(world, name), (answer) => note(services(), answer)),
+    provider: (name) => observed(services(), mock.answersFor(name) ? mock : remoteProvider(world, name)),
     hasNativeTools: async (provider, model) => {
       if (provider === 'mock') return false;
       const { capabilitiesOf } = await import('../agent/capabilities.ts');
@@ -150,29 +151,26 @@ function remoteProvider(world: HttpWorld, name: string): Provider {
 }
 
 /** Every answer of the run passes here, whoever asked. */
-function note(services: AgentServices, answer: ModelAnswer): void {
+function note(services: AgentServices, answer: ModelAnswer, durationMs: number): void {
   const { spending } = services;
-  spending.costUsd += costUsd(answer.model, answer.usage);
-  spending.inputTokens += answer.usage.input_tokens;
-  spending.outputTokens += answer.usage.output_tokens;
-  spending.calls += 1;
   const { provider, model, usage } = answer;
-  addTrace(services, {
-    type: 'llm_call',
-    provider,
-    model,
-    ...usage,
-    cost_usd: costUsd(model, usage),
-    stop_reason: answer.stopReason ?? null,
-  });
+  const cost = costUsd(model, usage);
+  spending.costUsd += cost;
+  spending.inputTokens += usage.input_tokens;
+  spending.outputTokens += usage.output_tokens;
+  spending.calls += 1;
+  spending.durationMs += durationMs;
+  const stopReason = answer.stopReason ?? null;
+  addTrace(services, { type: 'llm_call', provider, model, ...usage, cost_usd: cost, stop_reason: stopReason, duration_ms: durationMs });
   services.recorder?.(answer);
 }
 
-function observed(provider: Provider, onAnswer: (answer: ModelAnswer) => void): Provider {
+function observed(services: AgentServices, provider: Provider): Provider {
   return {
     async *stream(request, signal) {
+      const startedMs = services.clock.monotonicMs();
       for await (const event of provider.stream(request, signal)) {
-        if (event.type === 'finish') onAnswer(event.answer);
+        if (event.type === 'finish') note(services, event.answer, Math.round(services.clock.monotonicMs() - startedMs));
         yield event;
       }
     },

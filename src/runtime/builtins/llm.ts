@@ -111,12 +111,13 @@ function completion([prefix, suffix, system, options]: Args): LlmCall {
 }
 
 function usageTotals(context: Context): Value {
-  const { costUsd, inputTokens, outputTokens, calls } = agentServices(context.run).spending;
+  const { costUsd, inputTokens, outputTokens, calls, durationMs } = agentServices(context.run).spending;
   return dictOf([
     ['total_cost', new Float(costUsd)],
     ['input_tokens', inputTokens],
     ['output_tokens', outputTokens],
     ['call_count', calls],
+    ['total_duration_ms', durationMs],
   ]);
 }
 
@@ -189,7 +190,7 @@ export const LLM: BuiltinGroup = {
       'Continues a text, or fills the place between two.',
       async (context, args) => resultValue(await askOnce(context, completion(args))),
     ),
-    llm_usage: immediate('() -> dict', 'What the model calls of this run came to: cost, tokens, calls.', usageTotals),
+    llm_usage: immediate('() -> dict', 'What the model calls of this run came to: cost, tokens, calls, milliseconds.', usageTotals),
     llm_session_cost: immediate('() -> dict', 'The same as llm_usage.', usageTotals),
     llm_budget: immediate('(max_usd: any = nil) -> nil', 'Refuses further calls once this many US dollars are spent.', setBudget),
     llm_budget_remaining: immediate('() -> any', 'What is left of the budget in US dollars; nil without one.', remainingBudget),

@@ -30,6 +30,12 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
   ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],
 ];
 
+/**
+ * Modules with everything they import in a bundle of their own. They share libraries with the rest, and a chunk for what
+ * is shared holds all that either side needs of it: zod as the MCP SDK wants it would weigh on every start.
+ */
+const ALONE: readonly string[] = ['src/agent/mcp-client.ts'];
+
 export interface Bundle {
   /** Names this build: changes with any of its code. */
   readonly id: string;
@@ -78,24 +84,35 @@ const SHARED: BuildOptions = {
 };
 
 async function readChunks(root: string): Promise<Chunks> {
-  const { outputFiles, metafile } = await build({
+  const options: BuildOptions = {
     ...SHARED,
     absWorkingDir: root,
-    entryPoints: ['src/cli/main.ts'],
     outdir: 'chunks',
     format: 'esm',
+    write: false,
+    define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'undefined' },
+    logOverride: { 'empty-import-meta': 'silent' },
+  };
+  const { outputFiles, metafile } = await build({
+    ...options,
+    entryPoints: ['src/cli/main.ts'],
     splitting: true,
     write: false,
     metafile: true,
-    define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'undefined' },
-    logOverride: { 'empty-import-meta': 'silent' },
+    plugins: [{ name: 'alone', setup: ({ onResolve }) => onResolve({ filter: /\.ts$/ }, ({ path }) => aloneChunk(path)) }],
   });
+  const alone = await build({ ...options, write: false, entryPoints: [...ALONE] });
   const outputs = Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output] as const);
   return {
-    texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])),
+    texts: new Map([...outputFiles, ...(alone.outputFiles ?? [])].map(({ path, text }) => [basename(path), text])),
     imports: new Map(outputs.map(([chunk, output]) => [chunk, staticImports(output)])),
     entryChunk: new Map(outputs.flatMap(([chunk, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, chunk] as const]))),
   };
+}
+
+function aloneChunk(path: string): { readonly path: string; readonly external: true } | undefined {
+  const module = ALONE.find((one) => basename(one) === basename(path));
+  return module === undefined ? undefined : { path: `./${basename(module).replace(/\.ts$/, '.js')}`, external: true };
 }
 
 function staticImports({ imports }: Metafile['outputs'][string]): string[] {

@@ -43,6 +43,8 @@ const NOTHING: Capabilities = {
 interface Rule {
   readonly matches: (model: string) => boolean;
   readonly can: Partial<Capabilities>;
+  /** Says something of all models that no other rule knows. */
+  readonly isCatchAll?: boolean;
 }
 
 export type CapabilityRules = Readonly<Record<string, readonly Rule[]>>;
@@ -114,11 +116,15 @@ const GEMINI: readonly Rule[] = [
   like(/^gemini/, { native_tools: true, vision_supported: true, json_schema: true }),
 ];
 
-const TOOLS: Rule = like(/./, { native_tools: true });
+function others(can: Partial<Capabilities>): Rule {
+  return { matches: () => true, can, isCatchAll: true };
+}
+
+const TOOLS: Rule = others({ native_tools: true });
 
 const BUILT_IN: CapabilityRules = {
   anthropic: ANTHROPIC,
-  openai: [...OPENAI, like(/./, { native_tools: true, json_schema: true })],
+  openai: [...OPENAI, others({ native_tools: true, json_schema: true })],
   openrouter: [...RESOLD, ...GEMINI, TOOLS],
   gemini: GEMINI,
   vertex: [...GEMINI, TOOLS],
@@ -131,7 +137,7 @@ const BUILT_IN: CapabilityRules = {
       json_schema: true,
     }),
     like(/^(deepseek-r1|qwen3)/, { thinking_modes: ['enabled'], json_schema: true }),
-    like(/./, { json_schema: true }),
+    others({ json_schema: true }),
   ],
   local: OPENAI,
   // A test model stands for the model whose name it bears.
@@ -149,9 +155,10 @@ export function capabilitiesOf(provider: string, model: string, own: CapabilityR
   return { ...NOTHING, ...findRule(provider, model, own)?.can };
 }
 
-/** True when somebody has said something about the model, so that a missing capability is known to be missing. */
+/** True when a rule is about this very model, so that a capability that it does not name is known to be missing. */
 export function isKnownModel(provider: string, model: string, own: CapabilityRules): boolean {
-  return findRule(provider, model, own) !== undefined;
+  const rule = findRule(provider, model, own);
+  return rule !== undefined && rule.isCatchAll !== true;
 }
 
 function findRule(provider: string, model: string, own: CapabilityRules): Rule | undefined {

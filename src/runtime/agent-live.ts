@@ -8,8 +8,9 @@ import { field, optionsJson } from './agent-values.ts';
 import type { Context } from './context.ts';
 import { daemonPort } from './daemon-service.ts';
 import { dictEntries, dictOf } from './dict.ts';
+import { toJson } from './json.ts';
 import { withLifecycleTools } from './lifecycle-tools.ts';
-import { deriveContext } from './task-context.ts';
+import { deriveContext, taskTree } from './task-context.ts';
 import { withoutHandler } from './tool-registry.ts';
 import { Dict, Duration, type HarnFunction, isCallable, type Value } from './value.ts';
 
@@ -32,8 +33,13 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
   const services = agentServices(context.run);
   const inbox = inboxOf(services, place.sessionId);
   const inside = deriveContext(context, { agent: place });
+  const servers = field(options, 'mcp_servers');
   return {
-    tools: bindTools(inside, withLifecycleTools(toolEntries(field(options, 'tools')), options)),
+    tools: bindTools(
+      inside,
+      withLifecycleTools(toolEntries(field(options, 'tools')), options),
+      servers === undefined ? null : toJson(servers),
+    ),
     callbacks: {
       ...bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
       hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },
@@ -44,10 +50,28 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
       takeFeedback: () => inbox.feedback.splice(0),
       takeTape: () => inbox.tape.splice(0),
     },
-    attach: (read) => services.sessions.attach(place.sessionId, read),
+    attach: (read) => {
+      const detach = services.sessions.attach(place.sessionId, read);
+      return () => {
+        detach();
+        if (servers !== undefined) taskTree(context.run).track(closeServers(context, place));
+      };
+    },
     daemon: daemonPort(context.run, options, place, daemon),
     signal: context.signal,
   };
+}
+
+/** Options with the tools of MCP servers, where there are any. */
+export async function withServerTools(context: Context, options: Value, { sessionId }: LoopPlace): Promise<Value> {
+  if (field(options, 'mcp_servers') === undefined) return options;
+  const { withMcpServers } = await import('./mcp.ts');
+  return withMcpServers(context, options, sessionId);
+}
+
+async function closeServers({ run }: Context, { sessionId }: LoopPlace): Promise<void> {
+  const { closeMcpSession } = await import('./mcp.ts');
+  closeMcpSession(run, sessionId);
 }
 
 /** Keys that are live, or kept elsewhere: a seed transcript is in the transcript. */
@@ -62,7 +86,19 @@ export function savedOptions(options: Value): JsonObject {
       .map(([key, value]): [string, Value] => [key, value instanceof Duration ? value.ms : value]),
   );
   const tools = toolEntries(field(options, 'tools')).map((entry): Json => optionsJson(withoutHandler(entry)));
-  return { ...optionsJson(data), ...(tools.length === 0 ? {} : { tools }) };
+  const saved = optionsJson(data);
+  return {
+    ...saved,
+    ...(Array.isArray(saved.mcp_servers) ? { mcp_servers: saved.mcp_servers.map(withoutSecrets) } : {}),
+    ...(tools.length === 0 ? {} : { tools }),
+  };
+}
+
+/** An MCP server as a snapshot keeps it: names of variables instead of their values, and no headers. */
+function withoutSecrets(server: Json): Json {
+  if (!isJsonObject(server)) return server;
+  const { headers: _headers, env, ...rest } = server;
+  return isJsonObject(env) ? { ...rest, env: Object.keys(env) } : { ...rest, ...(env === undefined ? {} : { env }) };
 }
 
 /** Every closure that the loop may call, by the slot it is bound to. */

@@ -5,7 +5,7 @@ import { readDaemonSeed } from '../lifecycle/daemon-snapshot.ts';
 import { runRootLoop, type StartOptions } from '../lifecycle/start.ts';
 import { currentLoop, type LoopPlace } from './agent-context.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
-import { createLive, savedOptions } from './agent-live.ts';
+import { createLive, savedOptions, withServerTools } from './agent-live.ts';
 import { describeProgram } from './agent-program.ts';
 import { type AgentServices, agentServices } from './agent-services.ts';
 import { agentValue, field, optionalText } from './agent-values.ts';
@@ -16,17 +16,18 @@ import { toJson } from './json.ts';
 import { Dict, type Value, withText } from './value.ts';
 
 /** `agent_loop` of a script (spec/agents.md chapter 3): a root loop of lifecycle with the tools and callbacks of the options. */
-export async function agentLoop(context: Context, [prompt, system, options]: readonly Value[]): Promise<Value> {
+export async function agentLoop(context: Context, [prompt, system, given]: readonly Value[]): Promise<Value> {
   const task = optionalText(prompt);
   if (task === undefined) throw plainError('agent_loop: a prompt is required');
   const services = agentServices(context.run);
   const lifecycle = lifecycleOf(context.run);
-  const named = optionalText(field(options, 'session_id'));
+  const named = optionalText(field(given, 'session_id'));
   const place: LoopPlace = {
     kind: 'loop',
     workerId: services.random.id('worker'),
     sessionId: named ?? services.random.uuidV7(),
   };
+  const options = await withServerTools(context, given, place);
   const live = createLive(context, options, place);
   const release = holdSession(services, place.sessionId);
   try {

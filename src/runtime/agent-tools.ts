@@ -1,8 +1,9 @@
 import { requestConditions } from '../agent/self-park.ts';
-import { parametersSchema, type Tool, type ToolReturn, toolFault } from '../agent/tool.ts';
+import { parametersSchema, type Tool, type ToolHandler, type ToolReturn, toolFault } from '../agent/tool.ts';
 import { HarnError } from '../base/harn-error.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { brandedRequest } from '../lifecycle/await-resumption.ts';
+import { currentLoop } from './agent-context.ts';
 import { field, optionsJson } from './agent-values.ts';
 import { callValue } from './call.ts';
 import { caughtValue } from './caught.ts';
@@ -24,13 +25,13 @@ export function toolEntries(tools: Value): Value[] {
   return entries;
 }
 
-/** Binds the entries of `tools` to a context in which their handlers run. */
-export function bindTools(context: Context, tools: Value): Tool[] {
-  return toolEntries(tools).map((entry) => bindTool(context, entry));
+/** Binds the entries of `tools` to a context in which their handlers run. @param mcpServers of the loop's options */
+export function bindTools(context: Context, tools: Value, mcpServers: Json): Tool[] {
+  return toolEntries(tools).map((entry) => bindTool(context, entry, mcpServers));
 }
 
 /** @throws HarnError `plain` for an entry that nothing can execute (2.2) */
-function bindTool(context: Context, entry: Value): Tool {
+function bindTool(context: Context, entry: Value, mcpServers: Json): Tool {
   const name = display(field(entry, 'name'));
   const facts = optionsJson(entry);
   const handler = field(entry, 'handler');
@@ -44,11 +45,21 @@ function bindTool(context: Context, entry: Value): Tool {
     idempotent: isIdempotent(facts),
     timeoutMs: typeof facts.timeout_ms === 'number' ? facts.timeout_ms : undefined,
     executor,
-    handler: isCallable(handler)
-      ? (args, call) => callHandler(deriveContext(context, { signal: call.signal }), name, handler, args)
-      : async () => {
-          throw toolFault(`tool ${name} runs with ${executor}, which this host does not provide`);
-        },
+    handler: handlerOf(context, entry, name, executor, mcpServers),
+  };
+}
+
+function handlerOf(context: Context, entry: Value, name: string, executor: Tool['executor'], mcpServers: Json): ToolHandler {
+  const handler = field(entry, 'handler');
+  if (isCallable(handler)) return (args, call) => callHandler(deriveContext(context, { signal: call.signal }), name, handler, args);
+  if (executor !== 'mcp_server') {
+    return async () => {
+      throw toolFault(`tool ${name} runs with ${executor}, which this host does not provide`);
+    };
+  }
+  return async (args, call) => {
+    const { callMcpTool } = await import('./mcp.ts');
+    return callMcpTool(context, entry, currentLoop(context)?.sessionId, mcpServers, args, call.signal);
   };
 }
 

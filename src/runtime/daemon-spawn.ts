@@ -65,7 +65,7 @@ export async function spawnDaemon(context: Context, config: Value): Promise<Json
   holdDaemon(lifecycle, daemon, `a daemon is already running for '${given}'`);
   try {
     daemonsOf(context.run).add(daemon);
-    const start = commonStart(context, task, dictGet(config, 'system'), options, identity.workerId);
+    const start = await commonStart(context, task, dictGet(config, 'system'), options, identity.workerId);
     // What an earlier daemon left here is over: from now on these files are the new one's.
     unlinkIfPresent(lifecycle.platform.files, file);
     daemon.queue.save();

@@ -5,7 +5,7 @@ import { assistantMessage, decodeMessages, type Message, userMessage } from '../
 import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
 import type { ModelAnswer, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
-import { resolveModel } from '../agent/resolve-model.ts';
+import { type ModelTarget, resolveModel } from '../agent/resolve-model.ts';
 import { assertShape, callShaped, readShapeWish, type ShapedAnswer } from '../agent/structured-call.ts';
 import { parseTextResponse, renderToolContract } from '../agent/text-tools.ts';
 import { parametersSchema } from '../agent/tool.ts';
@@ -15,6 +15,7 @@ import { type AgentServices, agentServices } from './agent-services.ts';
 import { toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
 import type { Context } from './context.ts';
+import { plainError } from './errors.ts';
 import { toJson } from './json.ts';
 import type { Value } from './value.ts';
 
@@ -98,6 +99,7 @@ async function buildRequest(services: AgentServices, call: LlmCall, options: Jso
     services.env,
     services.models.settings,
   );
+  if (options.vision === true) await requireVision(services, target);
   const tools = toolSpecs(field(call.options, 'tools'));
   const format = text('tool_format') ?? ((await services.models.hasNativeTools(target.provider, target.model)) ? 'native' : 'text');
   const isNative = format === 'native';
@@ -114,6 +116,13 @@ async function buildRequest(services: AgentServices, call: LlmCall, options: Jso
     toolChoice: readToolChoice(options.tool_choice),
     options,
   };
+}
+
+/** @throws plain error where nothing says that the model sees */
+async function requireVision({ models }: AgentServices, { provider, model }: ModelTarget): Promise<void> {
+  const { capabilitiesOf } = await import('../agent/capabilities.ts');
+  if (capabilitiesOf(provider, model, models.settings?.capabilities ?? {}).vision_supported) return;
+  throw plainError(`llm_call: option \`vision\` is not supported by ${provider}/${model}`);
 }
 
 function toolSpecs(tools: Value): ToolSpec[] {

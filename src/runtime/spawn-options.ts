@@ -6,7 +6,7 @@ import type { StartOptions } from '../lifecycle/start.ts';
 import { summaryOf } from '../lifecycle/summary.ts';
 import type { Worker } from '../lifecycle/worker.ts';
 import { currentLoop, type LoopPlace } from './agent-context.ts';
-import { createLive } from './agent-live.ts';
+import { createLive, withServerTools } from './agent-live.ts';
 import { loopSeed, loopSpec } from './agent-loop.ts';
 import { describeProgram } from './agent-program.ts';
 import { agentServices } from './agent-services.ts';
@@ -47,7 +47,7 @@ const CONFIG_KEYS = [
 const CARRY_KEYS = ['artifact_mode', 'transcript_mode', 'context_policy', 'resume_workflow', 'persist_state', 'retriggerable', 'policy'];
 
 /** @throws plain error for an unknown key or a missing task, before anything starts */
-export function spawnOptions(context: Context, config: Value): SpawnRequest {
+export async function spawnOptions(context: Context, config: Value): Promise<SpawnRequest> {
   if (!(config instanceof Dict)) throw plainError('spawn_agent: config must be a dict');
   if (dictGet(config, '_type') === 'sub_agent_request') return subAgentOptions(context, field(config, 'task'), field(config, 'options'));
   refuseUnknown(config, CONFIG_KEYS, 'spawn_agent: unknown config key');
@@ -59,7 +59,7 @@ export function spawnOptions(context: Context, config: Value): SpawnRequest {
   const options = loopOptions(given, config, node);
   return {
     start: {
-      ...commonStart(context, task, dictGet(config, 'system'), options),
+      ...(await commonStart(context, task, dictGet(config, 'system'), options)),
       name: optionalText(dictGet(config, 'name')) ?? 'worker',
       mode: field(config, 'graph') === undefined ? 'stage' : 'workflow',
       carry: objectJson(carry),
@@ -88,11 +88,11 @@ const SUB_AGENT_KEYS = [
 ];
 
 /** @throws plain error for a blank task */
-export function subAgentOptions(
+export async function subAgentOptions(
   context: Context,
   task: Value,
   options: Value,
-): SpawnRequest & { readonly isBackground: boolean; readonly returns: Value } {
+): Promise<SpawnRequest & { readonly isBackground: boolean; readonly returns: Value }> {
   const request = field(task, '_type') === 'sub_agent_request' ? task : undefined;
   const given = request === undefined ? options : field(request, 'options');
   const text = requiredTask(request === undefined ? task : field(request, 'task'), 'sub_agent_run: task is required');
@@ -101,7 +101,7 @@ export function subAgentOptions(
   const named = mergeDicts(loop, dictOf([['session_id', sessionId]]));
   return {
     start: {
-      ...commonStart(context, text, field(given, 'system'), onlyTools(named, field(given, 'allowed_tools'))),
+      ...(await commonStart(context, text, field(given, 'system'), onlyTools(named, field(given, 'allowed_tools')))),
       name: optionalText(field(given, 'name')) ?? 'sub-agent',
       mode: 'sub_agent',
       carry: objectJson(field(given, 'carry')),
@@ -161,16 +161,17 @@ function envelopeError(
 }
 
 /** @param workerId drawn before, when something had to know it */
-export function commonStart(
+export async function commonStart(
   context: Context,
   task: string,
   system: Value,
-  options: Dict,
+  given: Dict,
   workerId = agentServices(context.run).random.id('worker'),
-): Omit<StartOptions, 'name' | 'mode'> {
+): Promise<Omit<StartOptions, 'name' | 'mode'>> {
   const services = agentServices(context.run);
-  const named = optionalText(dictGet(options, 'session_id'));
+  const named = optionalText(dictGet(given, 'session_id'));
   const place: LoopPlace = { kind: 'loop', workerId, sessionId: named ?? services.random.uuidV7() };
+  const options = await withServerTools(context, given, place);
   return {
     workerId: place.workerId,
     task,

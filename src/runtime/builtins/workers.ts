@@ -64,7 +64,7 @@ export const WORKERS: BuiltinGroup = {
       '(config: dict) -> dict',
       'Starts a worker beside the script and gives its handle; with `wait: true` the summary of its end. Throws for an unknown key.',
       async (context, lifecycle, [config]) => {
-        const request = spawnOptions(context, config);
+        const request = await spawnOptions(context, config);
         const started = await startWorker(lifecycle, request);
         return request.wait ? settledSummary(context, lifecycle, started.worker) : summaryValue(started.summary);
       },
@@ -73,7 +73,7 @@ export const WORKERS: BuiltinGroup = {
       '(task: any = nil, options: any = nil) -> dict',
       'Runs a loop on behalf of the caller and gives its envelope, or with `background: true` its handle.',
       async (context, lifecycle, [task, options]) => {
-        const request = subAgentOptions(context, task, options);
+        const request = await subAgentOptions(context, task, options);
         const { worker, summary } = await startWorker(lifecycle, request);
         if (request.isBackground) return summaryValue(summary);
         await worker.settled(context.signal);
@@ -146,7 +146,7 @@ export const WORKERS: BuiltinGroup = {
 
 async function startWorker(
   lifecycle: Lifecycle,
-  request: ReturnType<typeof spawnOptions>,
+  request: Awaited<ReturnType<typeof spawnOptions>>,
 ): Promise<{ readonly worker: Worker; readonly summary: JsonObject }> {
   if (request.resumeWhen === undefined) return spawnWorker(lifecycle, request.start);
   const conditions = parseResumeConditions(specValue(request.resumeWhen), 'spawn_agent');

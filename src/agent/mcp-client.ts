@@ -1,0 +1,155 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { errorText } from '../base/harn-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { McpSpec } from './mcp-spec.ts';
+
+/** The one file that knows the SDK of the Model Context Protocol; it is loaded with the first connection. */
+export interface McpConnection {
+  readonly serverInfo: JsonObject;
+  readonly capabilities: JsonObject;
+  /** True until the server, or the connection to it, is gone. */
+  isOpen(): boolean;
+  tools(call: McpCall): Promise<readonly McpTool[]>;
+  callTool(name: string, args: JsonObject, call: McpCall): Promise<McpResult>;
+  resources(call: McpCall): Promise<Json>;
+  readResource(uri: string, call: McpCall): Promise<JsonObject>;
+  prompts(call: McpCall): Promise<Json>;
+  prompt(name: string, args: JsonObject, call: McpCall): Promise<JsonObject>;
+  close(): Promise<void>;
+}
+
+export interface McpCall {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** As a server lists it: texts of a stranger. */
+export type McpTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly annotations: JsonObject;
+};
+
+export interface McpResult {
+  readonly isError: boolean;
+  /** Text blocks joined; other blocks by their kind. */
+  readonly text: string;
+  readonly structured: JsonObject | undefined;
+  readonly content: readonly Json[];
+}
+
+export interface McpWorld {
+  readonly env: (name: string) => string | undefined;
+  readonly version: string;
+}
+
+/** @throws Error whose message says what could not be done, with the end of what the server wrote to standard error */
+export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall): Promise<McpConnection> {
+  const client = new Client({ name: 'harn', version: world.version }, { inputRequired: { autoFulfill: false } });
+  const { transport, errorTail } = openTransport(world, spec);
+  let isOpen = true;
+  client.onclose = () => {
+    isOpen = false;
+  };
+  const options = { signal: call.signal, timeout: call.timeoutMs };
+  try {
+    await client.connect(transport, options);
+  } catch (error) {
+    await client.close().catch(() => undefined); // it never was open
+    const tail = errorTail();
+    throw new Error(`${errorText(error)}${tail === '' ? '' : `\n${tail}`}`, { cause: error });
+  }
+  const optionsOf = ({ signal, timeoutMs }: McpCall) => ({ signal, timeout: timeoutMs });
+  return {
+    serverInfo: asJson(client.getServerVersion() ?? {}),
+    capabilities: asJson(client.getServerCapabilities() ?? {}),
+    isOpen: () => isOpen,
+    tools: async (one) => (await client.listTools(undefined, optionsOf(one))).tools.map((tool) => toolOf(asJson(tool))),
+    callTool: async (name, args, one) => resultOf(asJson(await client.callTool({ name, arguments: args }, optionsOf(one)))),
+    resources: async (one) => asJson(await client.listResources(undefined, optionsOf(one))).resources ?? [],
+    readResource: async (uri, one) => asJson(await client.readResource({ uri }, optionsOf(one))),
+    prompts: async (one) => asJson(await client.listPrompts(undefined, optionsOf(one))).prompts ?? [],
+    prompt: async (name, args, one) => asJson(await client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one))),
+    close: () => client.close(),
+  };
+}
+
+const TAIL_CHARS = 2000;
+
+function openTransport(world: McpWorld, spec: McpSpec) {
+  if (spec.transport === 'http') {
+    const headers = { ...spec.headers, ...variables(world, Object.entries(spec.headers_env ?? {})) };
+    const transport = new StreamableHTTPClientTransport(new URL(spec.url ?? ''), { requestInit: { headers } });
+    return { transport, errorTail: () => '' };
+  }
+  const { env = {} } = spec;
+  const own = isNames(env)
+    ? variables(
+        world,
+        env.map((name) => [name, name] as const),
+      )
+    : env;
+  const transport = new StdioClientTransport({
+    command: spec.command ?? '',
+    args: [...(spec.args ?? [])],
+    env: { ...getDefaultEnvironment(), ...own },
+    stderr: 'pipe',
+    ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
+  });
+  let tail = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString()).slice(-TAIL_CHARS);
+  });
+  return { transport, errorTail: () => tail.trim() };
+}
+
+function isNames(env: NonNullable<McpSpec['env']>): env is readonly string[] {
+  return Array.isArray(env);
+}
+
+function variables({ env }: McpWorld, wanted: Iterable<readonly [key: string, variable: string]>): Record<string, string> {
+  return Object.fromEntries(
+    [...wanted].flatMap(([key, variable]) => {
+      const value = env(variable);
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+}
+
+/** The SDK's own types are open objects of JSON. */
+function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function toolOf({ name, description, inputSchema, annotations }: JsonObject): McpTool {
+  return {
+    name: String(name),
+    description: typeof description === 'string' ? description : '',
+    inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object', properties: {} },
+    annotations: isJsonObject(annotations) ? annotations : {},
+  };
+}
+
+function resultOf({ content, structuredContent, isError }: JsonObject): McpResult {
+  const blocks = Array.isArray(content) ? content : [];
+  return {
+    isError: isError === true,
+    text: blocks.map(blockText).join('\n'),
+    structured: isJsonObject(structuredContent) ? structuredContent : undefined,
+    content: blocks,
+  };
+}
+
+function blockText(block: Json): string {
+  if (!isJsonObject(block)) return '';
+  if (typeof block.text === 'string') return block.text;
+  if (isJsonObject(block.resource) && typeof block.resource.text === 'string') return block.resource.text;
+  return `[${String(block.type ?? 'content')}${typeof block.mimeType === 'string' ? ` ${block.mimeType}` : ''}]`;
+}
+
+/** Prompts take texts only. */
+function textArguments(args: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));
+}

@@ -1,0 +1,191 @@
+import type { McpCall, McpConnection } from '../../agent/mcp-client.ts';
+import { decodeMcpSpec } from '../../agent/mcp-spec.ts';
+import { errorText } from '../../base/harn-error.ts';
+import type { Json } from '../../base/json.ts';
+import { agentServices } from '../agent-services.ts';
+import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import type { Context } from '../context.ts';
+import { dictOf } from '../dict.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { toJson } from '../json.ts';
+import { readServerCard, scriptPool } from '../mcp.ts';
+import { Dict, Handle, typeOf, type Value } from '../value.ts';
+
+/** Servers of the Model Context Protocol, used by the script itself; for the tools of a loop see `mcp_servers` of agent_loop. */
+type Args = readonly Value[];
+
+class McpClientHandle extends Handle {
+  readonly typeName = 'mcp_client';
+  readonly server: string;
+
+  constructor(server: string) {
+    super();
+    this.server = server;
+  }
+
+  display(): string {
+    return `<mcp_client:${this.server}>`;
+  }
+}
+
+const CALL_TIMEOUT_MS = 60_000;
+
+function builtin(signature: string, doc: string, run: (context: Context, args: Args) => Promise<Value>): Builtin {
+  return { signature, doc, colour: 'async', call: (context, _depth, ...args) => run(context, withoutHarness(args)) };
+}
+
+/** A plain name is a server of harn.toml; a dict says how to reach one; else it is a command with its arguments. */
+async function connect(context: Context, [first, args]: Args): Promise<Value> {
+  const pool = scriptPool(context.run);
+  if (typeof first === 'string' && args === undefined && pool.has(first)) {
+    await use(context, 'mcp_connect', new McpClientHandle(first), async () => undefined);
+    return new McpClientHandle(first);
+  }
+  const given: Json = first instanceof Dict ? optionsJson(first) : { command: display(first), args: toJson(args) ?? [] };
+  const name = agentServices(context.run).random.id('mcp');
+  const spec = decodeMcpSpec({ name, ...given }, 'mcp_connect');
+  pool.add(spec);
+  const handle = new McpClientHandle(spec.name);
+  await use(context, 'mcp_connect', handle, async () => undefined);
+  return handle;
+}
+
+/** @throws plain error: which function, which server, what went wrong */
+async function use<T>(
+  context: Context,
+  caller: string,
+  client: Value,
+  run: (connection: McpConnection, call: McpCall) => Promise<T>,
+): Promise<T> {
+  if (!(client instanceof McpClientHandle)) throw plainError(`${caller}: expected an mcp_client, got ${typeOf(client)}`);
+  const call = { signal: context.signal, timeoutMs: CALL_TIMEOUT_MS };
+  try {
+    return await run(await scriptPool(context.run).connection(client.server, call), call);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw plainError(`${caller}: ${errorText(error)}`);
+  }
+}
+
+async function callTool(context: Context, [client, name, args]: Args): Promise<Value> {
+  const result = await use(context, 'mcp_call', client, (connection, call) => connection.callTool(display(name), optionsJson(args), call));
+  if (result.isError) throw plainError(result.text);
+  if (result.structured !== undefined) return agentValue(result.structured);
+  const isText = result.content.every((block) => typeof block === 'object' && block !== null && 'text' in block);
+  return isText ? result.text : agentValue([...result.content]);
+}
+
+function listing(caller: string, list: (connection: McpConnection, call: McpCall) => Promise<Json>) {
+  return async (context: Context, [client]: Args): Promise<Value> => agentValue(await use(context, caller, client, list));
+}
+
+async function readResource(context: Context, [client, uri]: Args): Promise<Value> {
+  const { contents } = await use(context, 'mcp_read_resource', client, (connection, call) => connection.readResource(display(uri), call));
+  const parts = Array.isArray(contents) ? contents : [];
+  const texts = parts.flatMap((part) => (typeof part === 'object' && part !== null && 'text' in part ? [String(part.text)] : []));
+  return parts.length === 1 && texts.length === 1 ? texts[0] : agentValue(parts);
+}
+
+async function serverInfo(context: Context, [client]: Args): Promise<Value> {
+  if (client instanceof McpClientHandle && !scriptPool(context.run).isConnected(client.server)) {
+    return dictOf([
+      ['name', client.server],
+      ['connected', false],
+    ]);
+  }
+  return use(context, 'mcp_server_info', client, async (connection) =>
+    agentValue({ name: '', ...connection.serverInfo, capabilities: connection.capabilities, connected: connection.isOpen() }),
+  );
+}
+
+async function disconnect(context: Context, [client]: Args): Promise<Value> {
+  if (!(client instanceof McpClientHandle)) throw plainError(`mcp_disconnect: expected an mcp_client, got ${typeOf(client)}`);
+  await scriptPool(context.run).release(client.server);
+  return undefined;
+}
+
+async function registryStatus(context: Context): Promise<Value> {
+  const pool = scriptPool(context.run);
+  const servers = pool.names.map((name) => ({ name, active: pool.isConnected(name) }));
+  return agentValue({ count: servers.length, active: servers.filter((server) => server.active).length, servers });
+}
+
+export const MCP: BuiltinGroup = {
+  name: 'mcp',
+  title: 'Model Context Protocol',
+  errors: [{ text: 'FUNCTION: WHAT WENT WRONG', when: 'the server cannot be started or reached, or refuses the request' }],
+  builtins: {
+    mcp_connect: builtin(
+      '(server: any, args: list = nil) -> any',
+      'Connects to a server: a command with its arguments, a dict `{command, args, env}` or `{url, headers}`, or the name of an [[mcp]] entry of harn.toml.',
+      connect,
+    ),
+    mcp_list_tools: builtin(
+      '(client: any) -> list<dict>',
+      'The tools of a server: `{name, description, inputSchema, annotations}`.',
+      listing('mcp_list_tools', async (connection, call) => [...(await connection.tools(call))]),
+    ),
+    mcp_call: builtin(
+      '(client: any, name: string, args: dict = nil) -> any',
+      'Calls a tool: structured data where the server gives it, else its text, else its content blocks. Throws the text of an error of the tool.',
+      callTool,
+    ),
+    mcp_list_resources: builtin(
+      '(client: any) -> list<dict>',
+      'The resources of a server.',
+      listing('mcp_list_resources', (connection, call) => connection.resources(call)),
+    ),
+    mcp_read_resource: builtin(
+      '(client: any, uri: string) -> any',
+      'A resource: its text, or its parts where it has several.',
+      readResource,
+    ),
+    mcp_list_prompts: builtin(
+      '(client: any) -> list<dict>',
+      'The prompts of a server.',
+      listing('mcp_list_prompts', (connection, call) => connection.prompts(call)),
+    ),
+    mcp_get_prompt: builtin(
+      '(client: any, name: string, args: dict = nil) -> dict',
+      'A prompt with its arguments filled in.',
+      async (context, args) =>
+        agentValue(
+          await use(context, 'mcp_get_prompt', args[0], (connection, call) =>
+            connection.prompt(display(args[1]), optionsJson(args[2]), call),
+          ),
+        ),
+    ),
+    mcp_server_info: builtin(
+      '(client: any) -> dict',
+      'Name, version and capabilities of the server, and whether it is connected.',
+      serverInfo,
+    ),
+    mcp_disconnect: builtin('(client: any) -> nil', 'Ends a connection, and with it a server that was started for it.', disconnect),
+    mcp_registry_status: builtin('() -> dict', 'The servers of harn.toml and of mcp_connect: `{count, active, servers}`.', registryStatus),
+    mcp_ensure_active: builtin(
+      '(name: string) -> any',
+      'Connects to a server of harn.toml and gives its client.',
+      async (context, [name]) => {
+        if (!scriptPool(context.run).has(display(name))) throw plainError(`mcp_ensure_active: no server ${display(name)} is registered`);
+        const handle = new McpClientHandle(display(name));
+        await use(context, 'mcp_ensure_active', handle, async () => undefined);
+        return handle;
+      },
+    ),
+    mcp_release: builtin(
+      '(name: string) -> nil',
+      'Ends the connection to a server of harn.toml; nothing happens without one.',
+      async (context, [name]) => {
+        await scriptPool(context.run).release(display(name));
+        return undefined;
+      },
+    ),
+    mcp_server_card: builtin(
+      '(path: string) -> dict',
+      'The Server Card in a JSON file: what a server says of itself.',
+      async (context, [file]) => agentValue(readServerCard(context.run, display(file))),
+    ),
+  },
+};

@@ -1,4 +1,4 @@
-import type { Expression, Program } from './ast.ts';
+import type { Expression, Identifier, Parameter, Pattern, Program } from './ast.ts';
 import type { Resolution, Variable } from './scope.ts';
 import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
 
@@ -9,6 +9,8 @@ export type BuiltinColour = 'sync' | 'async' | 'callback';
 export interface ProgramColour {
   /** Some callable that may wait is used as a value somewhere: unknown callees may answer promises. */
   readonly asyncCallables: boolean;
+  /** Parts of the harness or namespaces are values somewhere: a method of theirs may be called on anything. */
+  readonly asyncParts: boolean;
   /** Channels, streams or waiting generators can exist: a `for` over an unknown value may wait. */
   readonly asyncIterables: boolean;
 }
@@ -19,6 +21,10 @@ export interface HarnessColours {
   isPart(name: string): boolean;
   /** May `harness.part.method(…)` answer a promise? */
   waits(part: string, method: string): boolean;
+  /** May a method of this name of some part or namespace answer a promise? */
+  waitsAnywhere(method: string): boolean;
+  /** Is this the name of a value whose methods are builtins: `stream`, …? */
+  isNamespace(name: string): boolean;
 }
 
 export interface ColourEnvironment extends ProgramColour {
@@ -169,6 +175,7 @@ export class Colours {
   private methodWaits(node: Extract<Expression, { kind: 'MethodCall' }>): boolean {
     if (this.isWaitingMethod(node.name)) return true;
     if (this.partWaits(node.receiver, node.name)) return true;
+    if (this.environment.asyncParts && this.environment.harness.waitsAnywhere(node.name)) return true;
     if (node.args.some((arg) => this.argumentWaits(arg.kind === 'Spread' ? arg.value : arg))) return true;
     // `d.handler(x)` calls whatever is stored there; built-in methods never wait by themselves.
     if (node.name === 'next' || ITERATOR_METHODS.has(node.name)) return this.environment.asyncIterables;
@@ -203,28 +210,66 @@ export class Colours {
     return right.kind === 'Identifier' && !this.resolution.references.has(right) && this.environment.builtins.get(right.name) === 'async';
   }
 
-  /** True when some callable that waits is used as a value in this module. */
-  hasAsyncValues(program: Program): boolean {
-    let found = false;
+  /** Which waiting things are used as values in this module, so that code may meet them without their name. */
+  valuesOf(program: Program): { readonly callables: boolean; readonly parts: boolean } {
+    let callables = false;
+    let parts = false;
     const look = (node: TreeNode): void => {
-      if (found) return;
-      if (node.kind === 'Tool' || (node.kind === 'Closure' && this.waiting.has(node)))
-        found = found || node.kind !== 'Tool' || this.waiting.has(node);
-      if (node.kind === 'Call') {
-        for (const arg of node.args) look(arg);
-        return;
-      }
+      if (node.kind === 'Closure' || node.kind === 'Tool') callables ||= this.waiting.has(node);
+      if ('params' in node && node.params.some(takesPart)) parts = true;
+      if (node.kind === 'Binding') parts ||= this.takesParts(node.pattern);
       if (node.kind === 'Identifier') {
-        const variable = this.resolution.references.get(node);
-        if (variable?.declaration !== undefined) found = found || this.waiting.has(variable.declaration as TreeNode);
-        else if (variable === undefined)
-          found = found || this.environment.asyncImports.has(node.name) || this.environment.builtins.get(node.name) === 'async';
+        callables ||= this.identifierWaits(node);
+        parts ||= this.isNamespace(node);
+      } else if (node.kind === 'Property') {
+        callables ||= this.partWaits(node.receiver, node.name) || this.memberWaits(node);
+        parts ||= this.environment.harness.isPart(node.name);
+        // The member of a namespace or part is the value, not what it is a member of.
+        lookInside(node.receiver);
+      } else if (node.kind === 'MethodCall') {
+        lookInside(node.receiver);
+        for (const arg of node.args) look(arg);
+      } else if (node.kind === 'Call') {
+        for (const arg of node.args) look(arg);
+      } else {
+        forEachChild(node, look);
       }
-      forEachChild(node, look);
+    };
+    /** The receiver of a member: a part or namespace that is only passed through. */
+    const lookInside = (receiver: Expression): void => {
+      if (receiver.kind === 'Property' && this.environment.harness.isPart(receiver.name)) lookInside(receiver.receiver);
+      else if (!this.isNamespace(receiver)) look(receiver);
     };
     for (const item of program.items) look(item);
-    return found;
+    return { callables, parts };
   }
+
+  private identifierWaits(node: Identifier): boolean {
+    const variable = this.resolution.references.get(node);
+    if (variable === undefined) return this.environment.asyncImports.has(node.name) || this.environment.builtins.get(node.name) === 'async';
+    return variable.declaration !== undefined && this.waiting.has(variable.declaration as TreeNode);
+  }
+
+  private isNamespace(node: Expression): boolean {
+    return node.kind === 'Identifier' && !this.resolution.references.has(node) && this.environment.harness.isNamespace(node.name);
+  }
+
+  /** `stream.collect` as a value. */
+  private memberWaits({ receiver, name }: Extract<Expression, { kind: 'Property' }>): boolean {
+    return (
+      receiver.kind === 'Identifier' && this.isNamespace(receiver) && this.environment.builtins.get(`${receiver.name}.${name}`) === 'async'
+    );
+  }
+
+  /** `let {fs} = harness`. */
+  private takesParts(pattern: Pattern): boolean {
+    return pattern.kind === 'DictPattern' && pattern.fields.some(({ key }) => this.environment.harness.isPart(key));
+  }
+}
+
+/** `net: HarnessNet`. */
+function takesPart({ type }: Parameter): boolean {
+  return type?.kind === 'NamedType' && /^Harness[A-Z]/.test(type.name);
 }
 
 /** Calling such a function only makes a generator or stream; its body waits at the pull. */

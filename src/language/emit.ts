@@ -55,7 +55,6 @@ export interface ModuleFacts {
   /** Builtins the code asks for. */
   readonly builtins: readonly string[];
   readonly asyncMethods: readonly string[];
-  readonly hasAsyncValues: boolean;
   readonly hasMain: boolean;
 }
 
@@ -71,7 +70,8 @@ export interface FunctionFact {
 export interface PreparedModule {
   readonly functions: readonly FunctionFact[];
   readonly asyncMethods: readonly string[];
-  readonly hasAsyncValues: boolean;
+  /** Waiting things that the module uses as values. */
+  readonly asyncValues: { readonly callables: boolean; readonly parts: boolean };
   emit(): EmittedModule;
 }
 
@@ -80,17 +80,16 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
   const module = prepare(program, environment, resolution);
   const functions = functionFacts(program, module);
   const asyncMethods = [...module.colours.asyncMethodNames];
-  const hasAsyncValues = module.colours.hasAsyncValues(program);
+  const asyncValues = module.colours.valuesOf(program);
   return {
     functions,
     asyncMethods,
-    hasAsyncValues,
+    asyncValues,
     emit: () => {
       const js = new ModuleEmitter(program, module).emit();
       const facts: ModuleFacts = {
         functions,
         asyncMethods,
-        hasAsyncValues,
         pipelines: pipelineFacts(program),
         builtins: [...module.usedBuiltins, ...module.usedGlobals].sort(),
         hasMain: program.items.some((item) => isMain(declarationOf(item))),

@@ -4,10 +4,11 @@ import { type EmittedModule, emitClosureAlone, type PreparedModule, prepareModul
 import type { EmitEnvironment, ImportedName } from '../language/emit-context.ts';
 import { type Resolution, resolveNames } from '../language/scope.ts';
 import type { Files } from '../platform/platform.ts';
+import { namespaceMembers } from './builtin-access.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
 import { checkGraph } from './check-graph.ts';
 import { GLOBAL_NAMES } from './globals.ts';
-import { harnessMethodWaits, isHarnessPart } from './harness-methods.ts';
+import { harnessMethodWaits, harnessPartNames, isHarnessPart } from './harness-methods.ts';
 import { declaredNames, exportedNames, ImportFailure, importedNames, type ModuleNames } from './module-names.ts';
 import { type CompiledImport, type CompiledModule, type CompiledProgram, ProgramRejected } from './program.ts';
 import { readGraph, type SourceGraph, type SourceModule } from './source-graph.ts';
@@ -30,10 +31,7 @@ export function compileProgram(files: Files, entryPath: string, entryText: strin
   if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
   const found = (options.check ?? checkGraph)(graph);
   if (found.some(({ severity }) => severity === 'error')) throw new ProgramRejected(found);
-  const facts = { ...graphFacts(graph), forceAsync: options.forceAsync === true };
-  const names = resolveAll(graph);
-  let prepared = prepareAll(graph, { ...facts, asyncCallables: facts.forceAsync }, names);
-  if (!facts.forceAsync && hasAsyncValues(prepared)) prepared = prepareAll(graph, { ...facts, asyncCallables: true }, names);
+  const prepared = prepareProgram(graph, options.forceAsync === true);
   const emitted = new Map([...prepared].map(([module, { emit }]) => [module, emit()]));
   const problems = graph.order.flatMap((module) =>
     (emitted.get(module)?.problems ?? []).map((problem) => ({ ...problem, path: module.path })),
@@ -51,7 +49,7 @@ export interface ClosureSources {
 /** Reads the program once more for the closures that a snapshot names. */
 export function closureSources(files: Files, entryPath: string, entryText: string): ClosureSources {
   const graph = readGraph(files, entryPath, entryText);
-  const facts: GraphFacts = { ...graphFacts(graph), asyncCallables: true, forceAsync: false };
+  const facts: GraphFacts = { ...graphFacts(graph), asyncCallables: true, asyncParts: true, forceAsync: false };
   const prepared = prepareAll(graph, facts);
   return {
     source(modulePath, offset) {
@@ -67,6 +65,7 @@ function graphFacts(graph: SourceGraph): Pick<GraphFacts, 'asyncIterables' | 're
 
 interface GraphFacts {
   readonly asyncCallables: boolean;
+  readonly asyncParts: boolean;
   readonly asyncIterables: boolean;
   readonly recordsCaptures: boolean;
   readonly forceAsync: boolean;
@@ -94,13 +93,32 @@ function resolveAll(graph: SourceGraph): ReadonlyMap<SourceModule, Resolution> {
   return new Map(graph.order.map((module) => [module, resolveNames(module.program)]));
 }
 
-function hasAsyncValues(prepared: ReadonlyMap<SourceModule, PreparedModule>): boolean {
-  return [...prepared.values()].some((module) => module.hasAsyncValues);
+/**
+ * Every module with the colours that hold in the whole program. The host hands waiting functions (`next` of an
+ * `llm_caller`) to closures of programs with agents, so there unknown callees may wait from the start.
+ */
+function prepareProgram(graph: SourceGraph, forceAsync: boolean): Map<SourceModule, PreparedModule> {
+  const known = graphFacts(graph);
+  const names = resolveAll(graph);
+  const first: GraphFacts = { ...known, forceAsync, asyncCallables: forceAsync || known.recordsCaptures, asyncParts: forceAsync };
+  const prepared = prepareAll(graph, first, names);
+  const values = [...prepared.values()].map(({ asyncValues }) => asyncValues);
+  const asyncParts = first.asyncParts || values.some(({ parts }) => parts);
+  const asyncCallables = first.asyncCallables || asyncParts || values.some(({ callables }) => callables);
+  if (asyncCallables === first.asyncCallables && asyncParts === first.asyncParts) return prepared;
+  return prepareAll(graph, { ...first, asyncCallables, asyncParts }, names);
 }
 
 const BUILTIN_COLOURS = new Map(Object.entries(BUILTIN_INDEX).map(([name, [, colour]]) => [name, colour]));
 
-const HARNESS: HarnessColours = { isPart: isHarnessPart, waits: harnessMethodWaits };
+const HARNESS: HarnessColours = {
+  isPart: isHarnessPart,
+  waits: harnessMethodWaits,
+  waitsAnywhere: (method) =>
+    harnessPartNames().some((part) => harnessMethodWaits(part, method)) ||
+    [...GLOBAL_NAMES].some((name) => BUILTIN_COLOURS.get(`${name}.${method}`) === 'async'),
+  isNamespace: (name) => name !== 'harness' && GLOBAL_NAMES.has(name) && namespaceMembers(name).length > 0,
+};
 
 function environmentOf(
   module: SourceModule,
@@ -131,6 +149,7 @@ function environmentOf(
     asyncImports,
     asyncMethods,
     asyncCallables: facts.asyncCallables,
+    asyncParts: facts.asyncParts,
     asyncIterables: facts.asyncIterables,
     forceAsync: facts.forceAsync,
     recordsCaptures: facts.recordsCaptures,

@@ -150,6 +150,8 @@ export class FunctionState {
   makesCalls = false;
   readonly loops: string[] = [];
   private readonly temps: string[] = [];
+  /** Expressions whose value stands in a temporary already. */
+  readonly kept = new Map<Expression, Code>();
   /** Statements that must run before the expression being emitted. */
   pre: string[] = [];
 

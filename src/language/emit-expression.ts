@@ -25,6 +25,39 @@ export type Use = 'read' | 'keep';
 
 /** Emits an expression. Parts that need statements go to `fn.pre`, in order. */
 export function emitExpression(fn: FunctionState, node: Expression, use: Use = 'keep'): Code {
+  return fn.kept.get(node) ?? emitLongChain(fn, node, use) ?? emitNode(fn, node, use);
+}
+
+/** Links of a chain that are emitted inside of each other: each costs stack here, and a parenthesis in V8's parser. */
+const MAX_LINKS = 24;
+
+/** `a.b().c()[d]…` beyond that many links: stretches of it are computed into temporaries one after the other. */
+function emitLongChain(fn: FunctionState, node: Expression, use: Use): Code | undefined {
+  const links: Link[] = [];
+  for (let link = node; isLink(link) && !fn.kept.has(link); link = link.receiver) links.push(link);
+  if (links.length <= MAX_LINKS) return undefined;
+  const inStatements = needsStatements(fn.module, node);
+  const steps: string[] = [];
+  for (let at = links.length - MAX_LINKS; at > 0; at -= MAX_LINKS) {
+    const link = links[at] as Link;
+    const value = boxed(emitNode(fn, link, 'keep'));
+    const name = fn.temp();
+    if (inStatements) fn.pre.push(`${name} = ${value};`);
+    else steps.push(`${name} = ${value}`);
+    fn.kept.set(link, any(name));
+  }
+  const { code, kind } = emitNode(fn, node, use);
+  for (const link of links) fn.kept.delete(link);
+  return steps.length === 0 ? { code, kind } : { code: `(${steps.join(', ')}, ${code})`, kind };
+}
+
+type Link = Extract<Expression, { kind: 'MethodCall' | 'Property' | 'Subscript' | 'Slice' }>;
+
+function isLink(node: Expression): node is Link {
+  return node.kind === 'MethodCall' || node.kind === 'Property' || node.kind === 'Subscript' || node.kind === 'Slice';
+}
+
+function emitNode(fn: FunctionState, node: Expression, use: Use): Code {
   switch (node.kind) {
     case 'Int':
       return intLiteral(node.value);

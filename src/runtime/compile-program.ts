@@ -6,6 +6,7 @@ import { type Resolution, resolveNames } from '../language/scope.ts';
 import type { Files } from '../platform/platform.ts';
 import { namespaceMembers } from './builtin-access.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
+import { isStackOverflow } from './caught.ts';
 import { checkGraph } from './check-graph.ts';
 import { GLOBAL_NAMES } from './globals.ts';
 import { harnessMethodWaits, harnessPartNames, isHarnessPart } from './harness-methods.ts';
@@ -27,6 +28,18 @@ export interface CompileOptions {
  * @throws ProgramRejected with everything that was found wrong
  */
 export function compileProgram(files: Files, entryPath: string, entryText: string, options: CompileOptions = {}): CompiledProgram {
+  try {
+    return compile(files, entryPath, entryText, options);
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    const span = { start: 0, end: 0, line: 1, column: 1 };
+    const message = 'The program is nested too deeply to be compiled';
+    const help = 'give inner parts names of their own';
+    throw new ProgramRejected([{ severity: 'error', stage: 'compiler', message, help, path: entryPath, span }]);
+  }
+}
+
+function compile(files: Files, entryPath: string, entryText: string, options: CompileOptions): CompiledProgram {
   const graph = readGraph(files, entryPath, entryText);
   if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
   const found = (options.check ?? checkGraph)(graph);

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { linesOf, runText } from '../runtime/run-text.ts';
+
+/** Chains just below what the parser takes: they run. */
+const CHAINS: readonly (readonly [rule: string, script: string, last: string])[] = [
+  ['methods', `println("a"${'.trim()'.repeat(495)})`, 'a'],
+  ['methods with callbacks', `println([0]${'.map({ x -> x + 1 })'.repeat(480)})`, '[480]'],
+  ['methods with callbacks that wait', `println([0]${'.map({ x -> sleep(1); x + 1 })'.repeat(300)})\nprintln(now_ms())`, '300'],
+  [
+    'methods of a struct',
+    `struct S { n: int }\nimpl S { fn inc(self) { return S {n: self.n + 1} } }\nprintln(S {n: 0}${'.inc()'.repeat(480)}.n)`,
+    '480',
+  ],
+  ['slices, subscripts and properties', `println([7]${'[0:1].map({ x -> [x] }).first'.repeat(150)})`, '[7]'],
+  ['arguments that need statements', `println(len([0]${'.push(match 1 { 1 -> { "x" } _ -> { "y" } })'.repeat(300)}))`, '301'],
+  ['a condition in front', `println(true && [0]${'.map({ x -> x })'.repeat(400)}[0] == 0)`, 'true'],
+  ['a sum', `println(1${' + 1'.repeat(495)})`, '496'],
+  ['optional access', `println(nil${'?.a'.repeat(495)})`, 'nil'],
+  ['a pipe', `println([1]${' |> len'.repeat(495)})`, '0'],
+];
+
+test.each(CHAINS)('a long chain of %s', async (_rule, script, last) => {
+  expect((await linesOf(script)).at(-1)).toBe(last);
+});
+
+test('operands of a long chain keep their order', async () => {
+  const script = `fn say(x) { print("\${x} "); return x }
+fn all(a, b, c) { return c }
+println(all(say("a"), say("b")${'.trim()'.repeat(60)}, say("c")${'.replace(say("c"), match 1 { _ -> { say("d") } })'.repeat(30)}))`;
+  expect(await linesOf(script)).toEqual([`a b c ${'c d '.repeat(30)}d`]);
+});
+
+/** Opening and closing text of one level, around `1`. */
+const LEVELS: readonly (readonly [open: string, close: string])[] = [
+  ['(', ')'],
+  ['[', ']'],
+  ['{k: ', '}'],
+  ['-', ''],
+  ['len([', '])'],
+  ['[1].map({ x -> ', ' })'],
+  ['{ x -> ', ' }'],
+  ['true ? ', ' : 2'],
+  ['if true { ', ' } else { 2 }'],
+  ['match 1 { 1 -> { ', ' } _ -> { 2 } }'],
+  ['try { ', ' } catch (e) { 2 }'],
+  ['deadline 9s { ', ' }'],
+  ['"${', '}"'],
+  ['1 + (', ')'],
+  ['[0][', ']'],
+];
+
+describe('any depth works or ends in a message of harn', () => {
+  test.each(LEVELS)('%s…%s', async (open, close) => {
+    for (const depth of [30, 120, 230, 2_000]) {
+      const { outcome } = await runText(`println(len("\${type_of(${open.repeat(depth)}1${close.repeat(depth)})}"))`);
+      if (outcome.kind === 'rejected')
+        expect(outcome.diagnostics.map(({ message }) => message).join()).toMatch(/deep|long|Expected|Unterminated|Unexpected/);
+      else if (outcome.kind === 'failed') expect(outcome.failure.message).toBe('Runtime error: Stack overflow: too many nested calls');
+      else expect(outcome.kind).toBe('value');
+    }
+  });
+});

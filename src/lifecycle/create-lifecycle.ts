@@ -44,7 +44,7 @@ export interface LifecycleOptions {
 /** Puts the parts of lifecycle together. */
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const { platform, realClock } = options;
-  const eventLog = new ObservedEventLog(options.eventLog);
+  const eventLog = new ObservedEventLog(options.eventLog, realClock);
   const audit = new AuditLog(eventLog, platform.clock);
   const triggers = new TriggerRegistry(options.admitTrigger);
   const waker = new Waker({

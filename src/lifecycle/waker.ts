@@ -276,11 +276,6 @@ export class Waker {
     return { outcome, workerId: waiting.worker.id };
   }
 
-  /** Looks at the topics again: another process may have appended to them. */
-  poll(): void {
-    for (const waiting of [...this.#waiting.values()]) this.#deliver(waiting);
-  }
-
   /** Parked workers that something may wake. */
   get size(): number {
     return this.#waiting.size;

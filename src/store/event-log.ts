@@ -29,6 +29,8 @@ export interface NewEvent {
 }
 
 export interface EventLog {
+  /** Other processes may append to it as well. */
+  readonly isShared?: boolean;
   /** The record is durable when this returns (file back end). */
   append(event: NewEvent): EventRecord;
   /** Id of the newest record; undefined for an empty topic. */
@@ -75,6 +77,7 @@ export class MemoryEventLog implements EventLog {
  * since the file system orders them, and a line that a crash tore keeps its number, it is only never shown.
  */
 export class FileEventLog implements EventLog {
+  readonly isShared = true;
   readonly #files: Files;
   readonly #directory: string;
   readonly #indexes = new Map<string, LineIndex>();

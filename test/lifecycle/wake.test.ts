@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { emitChannel } from '../../src/lifecycle/channels.ts';
@@ -5,9 +6,10 @@ import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
 import type { SpecValue } from '../../src/lifecycle/spec-value.ts';
 import { spawnParked } from '../../src/lifecycle/start.ts';
 import type { Worker } from '../../src/lifecycle/worker.ts';
+import { FileEventLog } from '../../src/store/event-log.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, turns } from './scripted-runner.ts';
-import { close, dispatcherOf, resume, start, type TestWorld } from './world.ts';
+import { close, createWorldAt, dispatcherOf, resume, start, type TestWorld } from './world.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 3, 30, 12);
@@ -182,6 +184,18 @@ describe('R47 a topic', () => {
     append(world, { n: 2 });
     await settled(worker);
     expect(worker.record.history).toEqual(['watch', '{"n":1}']);
+  });
+
+  it('wakes when another process appends to the log, without anybody looking', async () => {
+    const world = createWorld();
+    const { files } = world.lifecycle.platform;
+    const events = join(world.directory, 'events');
+    const shared = createWorldAt(world.directory, { eventLog: new FileEventLog(files, events) });
+    const { worker } = await parkedOn({ on_event: 'ci.done' }, { world: shared });
+    new FileEventLog(files, events).append({ topic: 'ci.done', kind: 'k', payload: { n: 1 }, headers: {}, occurredAt: NOON });
+    await worker.changed();
+    await settled(worker);
+    expect(worker.record.task).toBe('{"n":1}');
   });
 
   it('T07 wakes also when the record comes while the owner is asked', async () => {

@@ -18,10 +18,19 @@ export interface LoopLive {
   readonly inbox: LoopInbox;
   /** Shows the transcript as it grows to whoever asks for the session while the loop runs. @returns what ends that */
   readonly attach?: ((read: () => Transcript) => () => void) | undefined;
+  /** Background work that this loop started (2.8). */
+  readonly background?: BackgroundWork | undefined;
   /** The queue and the file of a daemon; absent for other loops. */
   readonly daemon?: DaemonPort | undefined;
   /** Ends the loop with the task that called it: its cancellation, its deadline. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface BackgroundWork {
+  /** What still runs, as a snapshot notes it. */
+  running(): readonly JsonObject[];
+  /** Whether it was started in this process, however it stands with it. */
+  isOurs(handleId: string): boolean;
 }
 
 export interface LoopInbox {

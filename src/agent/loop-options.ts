@@ -3,6 +3,7 @@ import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
 import type { DaemonOptions } from './daemon.ts';
+import { unknownOptions } from './known-options.ts';
 import { DEFAULT_SENTINEL } from './text-tools.ts';
 
 /** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
@@ -38,6 +39,8 @@ export interface LoopOptions {
   /** Keys of 1.2 for every model call, as given. */
   readonly model: JsonObject;
   readonly timeoutMs: number | undefined;
+  /** Given names that mean nothing. */
+  readonly unknown: readonly string[];
 }
 
 export interface TurnPolicy {
@@ -168,6 +171,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     permissions: objectOption(given.permissions),
     approvalPolicy: objectOption(given.approval_policy),
     model: given,
+    unknown: unknownOptions(given, optionsSchema.shape),
     timeoutMs: options.timeout === undefined || options.timeout === null ? undefined : options.timeout * 1000,
   };
 }

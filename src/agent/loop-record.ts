@@ -24,7 +24,16 @@ import { appendEvent, appendMessage, type NewEvent, type Transcript } from './tr
  */
 export type LoopRecord =
   /** What is added before the model call: so many of the queued feedback, then new messages, and reminders of hooks. */
-  | { readonly t: 'in'; readonly drained?: number; readonly added?: readonly AddedMessage[]; readonly reminders?: readonly ReminderSpec[] }
+  | {
+      readonly t: 'in';
+      readonly drained?: number;
+      /** So many of the host messages that a park had kept. */
+      readonly deferred?: number;
+      readonly added?: readonly AddedMessage[];
+      readonly reminders?: readonly ReminderSpec[];
+      /** Background work that is still known of (2.8). */
+      readonly async_handles?: readonly JsonObject[];
+    }
   /** The assistant message of a turn whose calls are about to start. */
   | {
       readonly t: 'answer';
@@ -77,6 +86,8 @@ export type TurnRecord = {
   readonly end?: RecordedEnd;
   /** The event of a daemon's queue that this turn ended the work for (11.3). */
   readonly consumed_event?: number;
+  /** Background work that runs now, where that changed (2.8). */
+  readonly async_handles?: readonly JsonObject[];
 };
 
 /** A turn between its `answer` and its `turn` record. */
@@ -114,12 +125,22 @@ export function applyRecord(progress: LoopProgress, record: LoopRecord): LoopPro
   }
 }
 
-function applyIn(progress: LoopProgress, { drained = 0, added = [], reminders = [] }: Extract<LoopRecord, { t: 'in' }>): LoopProgress {
+function applyIn(progress: LoopProgress, record: Extract<LoopRecord, { t: 'in' }>): LoopProgress {
+  const { drained = 0, deferred = 0, added = [], reminders = [], async_handles = progress.counters.async_handles } = record;
   const { counters } = progress;
   const queued = counters.pending_feedback.slice(0, drained).map(feedbackMessage);
   const withMessages = [...queued, ...added].reduce(addMessage, progress.transcript);
   const transcript = reminders.reduce((sofar, spec) => injectReminder(sofar, spec).transcript, withMessages);
-  return { ...progress, transcript, counters: { ...counters, pending_feedback: counters.pending_feedback.slice(drained) } };
+  return {
+    ...progress,
+    transcript,
+    counters: {
+      ...counters,
+      pending_feedback: counters.pending_feedback.slice(drained),
+      deferred_user_messages: counters.deferred_user_messages.slice(deferred),
+      ...(async_handles === undefined ? {} : { async_handles }),
+    },
+  };
 }
 
 export function feedbackMessage({ kind, content }: Feedback): AddedMessage {
@@ -189,6 +210,7 @@ function applyTurn(before: LoopProgress, record: TurnRecord): LoopProgress {
       granted_permissions: record.granted_permissions ?? counters.granted_permissions,
       ...(record.end === undefined ? {} : { ended: record.end }),
       ...(record.consumed_event === undefined ? {} : { consumed_event: record.consumed_event }),
+      ...(record.async_handles === undefined ? {} : { async_handles: record.async_handles }),
     },
     openTurn: undefined,
   };

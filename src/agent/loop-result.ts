@@ -16,6 +16,8 @@ export interface ResultFacts {
   readonly daemonState?: string | undefined;
   readonly daemonSnapshotPath?: string | undefined;
   readonly suspension?: JsonObject | undefined;
+  /** What the author of the loop should know. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** What `agent_loop` answers when it ended by itself (spec/agents.md 3.8). */
@@ -38,7 +40,7 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
     daemon_state: facts.daemonState ?? null,
     daemon_snapshot_path: facts.daemonSnapshotPath ?? null,
     task_ledger: {},
-    trace: trace(transcript, counters),
+    trace: { ...trace(transcript, counters), warnings: facts.warnings ?? [] },
     error: end.error ?? null,
     stop_reason: end.stop_reason,
     data: facts.data,

@@ -30,6 +30,8 @@ export type LoopCounters = {
   readonly option_patches: JsonObject;
   /** A natural end that was recorded but not yet reported: a crash came between. */
   readonly ended?: RecordedEnd | undefined;
+  /** Background work that ran when the last turn ended (2.8); what a later process does not have any more is lost. */
+  readonly async_handles?: readonly JsonObject[] | undefined;
   /** `seq` of the last event of a daemon's queue whose work is done. */
   readonly consumed_event?: number | undefined;
   /** Calls of a turn that a crash cut off while they ran; an idempotent tool runs again (4.9). */

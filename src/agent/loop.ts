@@ -9,7 +9,7 @@ import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context
 import { RepeatGuard } from './loop-guard.ts';
 import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
 import { decodeLoopOptions, effectiveSentinel } from './loop-options.ts';
-import { textResultsMessage } from './loop-record.ts';
+import { feedbackMessage, textResultsMessage } from './loop-record.ts';
 import { requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
 import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
@@ -91,7 +91,18 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     fallbackTurns: 0,
   };
   withoutRefusedReminder(loop);
+  tellLostHandles(loop);
   return loop;
+}
+
+/** Background work that this process does not run was lost with the one that did (13.16). */
+function tellLostHandles(loop: Loop): void {
+  const noted = loop.progress.counters.async_handles ?? [];
+  const { background } = loop.live;
+  const lost = noted.filter((handle) => background?.isOurs(String(handle.handle_id)) !== true);
+  if (lost.length === 0) return;
+  const added = lost.map((handle) => feedbackMessage({ kind: 'tool_result', content: JSON.stringify({ ...handle, status: 'lost' }) }));
+  recordStep(loop, { t: 'in', added, async_handles: background?.running() ?? [] });
 }
 
 function text(value: Json | undefined): string | undefined {
@@ -188,13 +199,16 @@ function endLoop(loop: Loop, end: EndFacts): LoopEnd {
     saveIdle(loop, undefined, end.status);
   }
   const transcript = { ...progress.transcript, state: 'done' as const };
-  const { ended: _, ...counters } = progress.counters;
+  const { ended: _, ...ended } = progress.counters;
+  const undelivered = loop.live.inbox.takeHostMessages();
+  const counters = { ...ended, deferred_user_messages: [...ended.deferred_user_messages, ...undelivered] };
   const result = buildLoopResult(end, transcript, counters, {
     format: frame.format,
     sentinel: options.loopUntilDone || options.doneSentinel !== undefined ? effectiveSentinel(options, frame.format) : undefined,
     data: loop.data ?? lastData(loop),
     daemonState: options.daemon === undefined ? undefined : end.status,
     daemonSnapshotPath: sources?.port.file?.shown,
+    warnings: options.unknown.map((name) => `agent_loop: unknown option \`${name}\` is ignored`),
   });
   return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };
 }

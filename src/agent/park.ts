@@ -5,7 +5,7 @@ import { daemonFacts } from './daemon-block.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import { feedbackMessage, type LoopProgress } from './loop-record.ts';
 import { buildParkedResult } from './loop-result.ts';
-import { writeLoopState } from './loop-state.ts';
+import { type LoopCounters, writeLoopState } from './loop-state.ts';
 import { injectReminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, parkAudit } from './self-park.ts';
 import { appendEvent } from './transcript.ts';
@@ -85,7 +85,7 @@ export async function commitPark(
         source: 'stdlib_provider',
       }).transcript
     : taped;
-  const parts = { transcript: { ...marked, state: 'paused' as const }, counters: progress.counters };
+  const parts = { transcript: { ...marked, state: 'paused' as const }, counters: withArrived(loop, progress.counters) };
   const completed = progress.counters.iterations_completed;
   const owned = request.resumeBy === undefined ? { ...request, resumeBy: loop.live.callbacks.resumeBy } : request;
   const suspension = await activation.park(owned, writeLoopState(parts), {
@@ -94,4 +94,18 @@ export async function commitPark(
     ...daemonFacts(loop, parts, daemonState),
   });
   return { kind: 'parked', suspension, result: buildParkedResult(suspension, activation.sessionId) };
+}
+
+/** What waits in memory goes with the snapshot: another process may be the one that goes on. */
+function withArrived({ live }: Loop, counters: LoopCounters): LoopCounters {
+  const feedback = live.inbox.takeFeedback();
+  const messages = live.inbox.takeHostMessages();
+  const running = live.background?.running() ?? [];
+  if (feedback.length + messages.length + running.length + (counters.async_handles ?? []).length === 0) return counters;
+  return {
+    ...counters,
+    pending_feedback: [...counters.pending_feedback, ...feedback],
+    deferred_user_messages: [...counters.deferred_user_messages, ...messages],
+    async_handles: running,
+  };
 }

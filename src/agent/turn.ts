@@ -85,8 +85,10 @@ interface ReadAnswer {
 // Steps 2 to 7: what is there before the model is asked.
 
 function receiveHostMessages(loop: Loop): void {
-  const added = loop.live.inbox.takeHostMessages().map((text): AddedMessage => ({ kind: 'host_input', message: userMessage(text) }));
-  if (added.length > 0) recordStep(loop, { t: 'in', added });
+  const { deferred_user_messages: deferred } = loop.progress.counters;
+  const texts = [...deferred, ...loop.live.inbox.takeHostMessages()];
+  const added = texts.map((text): AddedMessage => ({ kind: 'host_input', message: userMessage(text) }));
+  if (added.length > 0) recordStep(loop, { t: 'in', added, ...(deferred.length === 0 ? {} : { deferred: deferred.length }) });
 }
 
 /** Reminders that a hook returned are pending from then on. */
@@ -345,6 +347,7 @@ function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judg
     ...(dispatched.granted === counters.granted_permissions ? {} : { granted_permissions: dispatched.granted }),
     ...(judged.end === undefined ? {} : { end: judged.end }),
     ...consumedEvent(loop, judged),
+    ...changedHandles(loop),
   });
 }
 
@@ -352,6 +355,12 @@ function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judg
 function consumedEvent({ sources }: Loop, judged: Judgement): Pick<TurnRecord, 'consumed_event'> {
   const seq = sources?.port.inflightSeq;
   return seq === undefined || (judged.isIdle !== true && judged.end === undefined) ? {} : { consumed_event: seq };
+}
+
+/** What runs beside the loop, so that a later process can say that it is lost (2.8). */
+function changedHandles({ live, progress: { counters } }: Loop): Pick<TurnRecord, 'async_handles'> {
+  const running = live.background?.running() ?? [];
+  return running.length === 0 && (counters.async_handles ?? []).length === 0 ? {} : { async_handles: running };
 }
 
 function fallbackEvents({ fallback }: Turn): NewEvent[] {

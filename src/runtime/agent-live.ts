@@ -5,6 +5,7 @@ import type { LoopPlace } from './agent-context.ts';
 import { agentServices, inboxOf } from './agent-services.ts';
 import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
+import { isOwnHandle, runningHandles } from './async-registry.ts';
 import type { Context } from './context.ts';
 import { daemonPort } from './daemon-service.ts';
 import { dictEntries, dictOf } from './dict.ts';
@@ -34,12 +35,11 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
   const inbox = inboxOf(services, place.sessionId);
   const inside = deriveContext(context, { agent: place });
   const servers = field(options, 'mcp_servers');
+  const entries = withLifecycleTools(toolEntries(field(options, 'tools')), options);
+  const tools = bindTools(inside, entries, servers === undefined ? null : toJson(servers));
+  services.loopTools.set(place.workerId, tools);
   return {
-    tools: bindTools(
-      inside,
-      withLifecycleTools(toolEntries(field(options, 'tools')), options),
-      servers === undefined ? null : toJson(servers),
-    ),
+    tools,
     callbacks: {
       ...bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
       hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },
@@ -56,6 +56,10 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
         detach();
         if (servers !== undefined) taskTree(context.run).track(closeServers(context, place));
       };
+    },
+    background: {
+      running: () => runningHandles(context.run, place.workerId),
+      isOurs: (handleId) => isOwnHandle(context.run, handleId),
     },
     daemon: daemonPort(context.run, options, place, daemon),
     signal: context.signal,

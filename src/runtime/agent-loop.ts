@@ -9,6 +9,7 @@ import { createLive, savedOptions, withServerTools } from './agent-live.ts';
 import { describeProgram } from './agent-program.ts';
 import { type AgentServices, agentServices } from './agent-services.ts';
 import { agentValue, field, optionalText } from './agent-values.ts';
+import { cancelHandlesOf } from './async-registry.ts';
 import type { Context } from './context.ts';
 import { dictGet, dictSet } from './dict.ts';
 import { plainError } from './errors.ts';
@@ -30,6 +31,7 @@ export async function agentLoop(context: Context, [prompt, system, given]: reado
   const options = await withServerTools(context, given, place);
   const live = createLive(context, options, place);
   const release = holdSession(services, place.sessionId);
+  let isParked = false;
   try {
     const end = await runRootLoop(lifecycle, {
       workerId: place.workerId,
@@ -41,8 +43,10 @@ export async function agentLoop(context: Context, [prompt, system, given]: reado
     });
     if (lifecycle.isStopping) await neverAgain();
     if (named !== undefined) storeSession(services, named, end);
+    isParked = end.kind === 'parked';
     return loopValue(end.result);
   } finally {
+    if (!isParked) cancelHandlesOf(context.run, place.workerId);
     release();
   }
 }

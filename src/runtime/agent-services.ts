@@ -10,6 +10,7 @@ import type { ModelRouter, ModelWorld } from '../agent/model-call.ts';
 import { costUsd } from '../agent/pricing.ts';
 import type { ModelAnswer, Provider } from '../agent/provider.ts';
 import { SessionStore } from '../agent/session.ts';
+import type { Tool } from '../agent/tool.ts';
 import type { NewEvent } from '../agent/transcript.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
@@ -28,6 +29,8 @@ export interface AgentServices extends ModelWorld {
   readonly files: Files;
   /** Sessions of workers that run or are parked; such a session is never evicted. */
   readonly sessionsInUse: Map<string, number>;
+  /** Tools of the loops of this run, by worker. */
+  readonly loopTools: Map<string, readonly Tool[]>;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
   /** Told of retries, whoever asked. */
@@ -77,6 +80,7 @@ function createServices(run: Run): AgentServices {
     sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => (sessionsInUse.get(id) ?? 0) > 0 }),
     sessionsInUse,
     inboxes: new Map(),
+    loopTools: new Map(),
     events: new EventHub(),
     spending: { costUsd: 0, inputTokens: 0, outputTokens: 0, calls: 0, durationMs: 0, budgetUsd: undefined },
     recorder: undefined,

@@ -24,6 +24,10 @@ export function builtinNames(): string[] {
   return Object.keys(BUILTIN_INDEX);
 }
 
+export function isBuiltin(name: string): boolean {
+  return Object.hasOwn(BUILTIN_INDEX, name);
+}
+
 /** Names of the builtins `namespace.…`; none when there is no such namespace. */
 export function namespaceMembers(namespace: string): string[] {
   return builtinNames().filter((name) => name.startsWith(`${namespace}.`));

@@ -5,6 +5,7 @@ import type { BuiltinGroup } from './builtin.ts';
 /** Loads a group when the first of its builtins is needed. */
 export const BUILTIN_GROUPS: Readonly<Record<string, () => Promise<BuiltinGroup>>> = {
   "agent": async () => (await import('./builtins/agent.ts')).AGENT,
+  "async-tools": async () => (await import('./builtins/async-tools.ts')).ASYNC_TOOLS,
   "bytes": async () => (await import('./builtins/bytes.ts')).BYTES,
   "collections": async () => (await import('./builtins/collections.ts')).COLLECTIONS,
   "compression": async () => (await import('./builtins/compression.ts')).COMPRESSION,
@@ -72,6 +73,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "ResumeBy.local_runtime": ["lifecycle", "callback"],
   "ResumeBy.parent_llm": ["lifecycle", "callback"],
   "ResumeBy.pipeline_drain": ["lifecycle", "callback"],
+  "__agent_capture_events": ["sessions", "async"],
   "__cloud_session_id": ["lifecycle", "sync"],
   "__drain_pipeline": ["lifecycle", "async"],
   "__emit_audit": ["lifecycle", "sync"],
@@ -116,6 +118,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "assert_eq": ["core", "sync"],
   "assert_ne": ["core", "sync"],
   "asset_root": ["files", "sync"],
+  "async_tool_run": ["async-tools", "async"],
   "atan": ["math", "sync"],
   "atan2": ["math", "sync"],
   "atomic": ["synchronisation", "sync"],
@@ -151,6 +154,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "camel_to_snake": ["text", "sync"],
   "cancel": ["concurrency", "sync"],
   "cancel_graceful": ["concurrency", "async"],
+  "cancel_handle": ["async-tools", "sync"],
   "capture_stderr_start": ["terminal", "sync"],
   "capture_stderr_take": ["terminal", "sync"],
   "ceil": ["math", "sync"],

@@ -603,3 +603,11 @@ describe('self-park (7.3)', () => {
     expect(run.records.map((record) => record.t)).toEqual(['answer', 'begin', 'result', 'begin', 'result', 'turn']);
   });
 });
+
+test('an option that means nothing is named on the trace; those of models, callbacks and providers are known', async () => {
+  const run = await runActivation({
+    mock: script({ text: 'end' }),
+    options: { max_iteration: 3, temperature: 0.1, mock: { seed: 1 }, durability: 'turn', resume_by: null },
+  });
+  expect(result(run)).toMatchObject({ trace: { warnings: ['agent_loop: unknown option `max_iteration` is ignored'] } });
+});

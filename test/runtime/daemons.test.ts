@@ -1,50 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/base/json.ts';
-import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import { runScript } from '../../src/runtime/run.ts';
+import { ScriptFolder } from './script-folder.ts';
 
-let folder: string;
+let folder: ScriptFolder;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'harn-daemon-'));
+  folder = new ScriptFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => folder.remove());
 
-/** Runs a script as a process of its own would: new run, new lifecycle, the files of earlier ones. */
-async function lines(text: string): Promise<string[]> {
-  const path = join(folder, 'test.harn');
-  const whole = text.replaceAll('DIR', JSON.stringify(join(folder, 'd')));
-  writeFileSync(path, whole);
-  let out = '';
-  const outcome = await runScript({
-    platform: createNodePlatform(),
-    script: { path, text: whole },
-    argv: [],
-    stateRoot: join(folder, '.harn'),
-    output: {
-      out: (piece) => {
-        out += piece;
-      },
-      err: () => {},
-    },
-  });
-  const printed = out.split('\n').slice(0, -1);
-  if (outcome.kind === 'failed') printed.push(`FAILED ${outcome.failure.message}`);
-  if (outcome.kind === 'rejected') printed.push(`REJECTED ${outcome.diagnostics.map(({ message }) => message).join('; ')}`);
-  return printed;
-}
-
-function daemonFile(name: string): JsonObject {
-  return JSON.parse(readFileSync(join(folder, 'd', name), 'utf8')) as JsonObject;
-}
-
-function workerFile(): JsonObject {
-  const workers = join(folder, '.harn/workers');
-  const [name] = readdirSync(workers).filter((entry) => /^worker_.*\d\w*\.json$/.test(entry));
-  return JSON.parse(readFileSync(join(workers, name ?? ''), 'utf8')) as JsonObject;
-}
+const lines = (text: string): Promise<string[]> => folder.lines(text);
 
 /** A tool that waits until a file says go, so that a daemon is at work for as long as a test wants. */
 const GATE = `
@@ -94,7 +59,7 @@ describe('daemons of scripts (11.3)', () => {
       println("\${s.pending_event_count} \${s.queued_event_count} \${s.inflight_event.seq}")
     `);
     expect(out).toEqual(['running', 'suspended', '3 4 1']);
-    const { daemon, suspension } = workerFile();
+    const { daemon, suspension } = folder.worker();
     const expected = {
       pending_event_count: 3,
       queued_event_count: 4,
@@ -105,8 +70,8 @@ describe('daemons of scripts (11.3)', () => {
     };
     expect(daemon).toMatchObject({ ...expected, next_event_seq: 5, total_iterations: 2, daemon_state: 'running' });
     expect(suspension).toMatchObject(expected);
-    expect(daemonFile('daemon.json')).toMatchObject({ _type: 'daemon_snapshot', daemon: expected, suspension: expected });
-    expect(daemonFile('daemon.meta.json')).toMatchObject({
+    expect(folder.json('d/daemon.json')).toMatchObject({ _type: 'daemon_snapshot', daemon: expected, suspension: expected });
+    expect(folder.json('d/daemon.meta.json')).toMatchObject({
       inflight_event: { seq: 1 },
       pending_events: [{ seq: 2 }, { seq: 3 }, { seq: 4 }],
     });
@@ -173,8 +138,8 @@ describe('daemons of scripts (11.3)', () => {
     ['the snapshot of its worker', 'FILE'],
   ])('daemon_resume takes %s', async (_what, path) => {
     await lines(`llm_mock({text: "ready"})\nlet d = ${SPAWN}\ndaemon_stop(d)`);
-    const [name] = readdirSync(join(folder, '.harn/workers')).filter((entry) => entry.endsWith('.json'));
-    const file = JSON.stringify(join(folder, '.harn/workers', name ?? ''));
+    const [name] = readdirSync(join(folder.path, '.harn/workers')).filter((entry) => entry.endsWith('.json'));
+    const file = JSON.stringify(join(folder.path, '.harn/workers', name ?? ''));
     const out = await lines(`
       llm_mock({text: "went on"})
       let d = daemon_resume(${path.replace('FILE', file)})
@@ -188,8 +153,8 @@ describe('daemons of scripts (11.3)', () => {
 
   test('daemon.json alone is enough on another machine, for resume_agent too', async () => {
     await lines(`llm_mock({text: "ready"})\nlet d = ${SPAWN}\ndaemon_stop(d)`);
-    rmSync(join(folder, '.harn'), { recursive: true });
-    rmSync(join(folder, 'd/daemon.meta.json'));
+    rmSync(join(folder.path, '.harn'), { recursive: true });
+    rmSync(join(folder.path, 'd/daemon.meta.json'));
     const out = await lines(`
       llm_mock({text: "went on"})
       let w = wait_agent(resume_agent(DIR + "/daemon.json", "hello"))
@@ -201,14 +166,14 @@ describe('daemons of scripts (11.3)', () => {
   });
 
   test('an interval that went by meanwhile fires once, and changed paths are one wake', async () => {
-    writeFileSync(join(folder, 'watched'), '1');
-    const watched = JSON.stringify(join(folder, 'watched'));
+    writeFileSync(join(folder.path, 'watched'), '1');
+    const watched = JSON.stringify(join(folder.path, 'watched'));
     await lines(`
       llm_mock({text: "ready"})
       let d = daemon_spawn({task: "Watch", provider: "mock", persist_path: DIR, watch_paths: [${watched}]})
       daemon_stop(d)
     `);
-    writeFileSync(join(folder, 'watched'), 'changed while nobody looked');
+    writeFileSync(join(folder.path, 'watched'), 'changed while nobody looked');
     const out = await lines(`
       llm_mock({text: "saw it"})
       let d = daemon_resume(DIR)

@@ -35,6 +35,11 @@ const ROWS: readonly (readonly [module: string, script: string, lines: readonly 
     'circuit_breaker("c", 1, 1000)\nprintln(try { circuit_call("c", { -> throw "down" }) } catch (e) { e })\nprintln(try { circuit_call("c", { -> 1 }) } catch (e) { e })',
     ['down', 'circuit open: c'],
   ],
+  [
+    'agent/events',
+    'llm_mock({text: "hi"})\nlet seen = agent_capture_events("s", { -> agent_loop("x", nil, {provider: "mock", session_id: "s"}).text })\nprintln(seen.result)\nprintln(seen.events.map({ e -> e.type }))\nprintln(seen.events.all({ e -> e.session_id == "s" }))',
+    ['hi', '[turn_start, agent_message_chunk, turn_end, iteration_end]', 'true'],
+  ],
   ['text', 'println(int_to_string("12"))\nprintln(int_to_string("x"))\nprintln(float_to_string(2.5))', ['12', 'nil', '2.5']],
   ['text', 'println(parse_int_or("x", 7))\nprintln(parse_float_or("1.5", 0.0))', ['7', '1.5']],
   [

@@ -8,6 +8,7 @@ import { agentValue, field, optionalText, optionsJson, withoutHarness } from '..
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
 import type { Context } from '../context.ts';
+import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
@@ -74,6 +75,24 @@ function subscribe({ services, context, args: [sessionId, listener] }: Call): Va
     if (answer instanceof Promise) void answer.catch(() => undefined);
   });
   return undefined;
+}
+
+/** Listens for as long as the function runs. */
+async function captureEvents(context: Context, [sessionId, body]: readonly Value[]): Promise<Value> {
+  if (!isCallable(body)) throw plainError('agent_capture_events: expected a function');
+  const events: Value[] = [];
+  const stop = agentServices(context.run).events.subscribe(id(sessionId, 'agent_capture_events'), (event) => {
+    events.push(agentValue(event));
+  });
+  try {
+    const result = await callValue(context, 0, body);
+    return dictOf([
+      ['result', result],
+      ['events', events],
+    ]);
+  } finally {
+    stop();
+  }
 }
 
 export const SESSIONS: BuiltinGroup = {
@@ -165,6 +184,12 @@ export const SESSIONS: BuiltinGroup = {
         return undefined;
       },
     ),
+    __agent_capture_events: {
+      signature: '(id: any, body: any) -> dict',
+      doc: 'Behind `agent_capture_events` of std/agent/events.',
+      colour: 'async',
+      call: (context, _depth, ...args) => captureEvents(context, withoutHarness(args)),
+    },
     agent_subscribe: session(
       '(id: any = nil, listener: any = nil) -> nil',
       'Calls the function with every event of the session.',

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ScriptFolder } from './script-folder.ts';
+
+let folder: ScriptFolder;
+beforeEach(() => {
+  folder = new ScriptFolder();
+});
+afterEach(() => folder.remove());
+
+const lines = (text: string): Promise<string[]> => folder.lines(text);
+
+/** Works until a file says that it may end. */
+const SLOW = `
+mkdir(DIR)
+fn wait_for_go() -> string {
+  while !file_exists(DIR + "/go") { sleep(2ms) }
+  append_file(DIR + "/effects", "ended ")
+  return "went"
+}
+tool slow() -> string {
+  description "Takes its time"
+  write_file(DIR + "/begun", "")
+  return wait_for_go()
+}
+fn begun() { while !file_exists(DIR + "/begun") { sleep(1ms) } }
+`;
+
+const WORKER = (options = ''): string => `
+  llm_mock({tool_calls: [{name: "slow", arguments: {}}]})
+  llm_mock({text: "done"})
+  let w = spawn_agent({task: "Work", options: {provider: "mock", tool_format: "native", tools: slow${options}}})
+  begun()
+`;
+
+describe('long-running tools', () => {
+  test('R91: a tool at work delays the suspension, and is not killed', async () => {
+    expect(
+      await lines(`${SLOW}${WORKER()}
+        let asked = suspend_agent(w, "pause", {wait_ms: 20})
+        println("\${asked.status} \${asked.suspend_requested.reason}")
+        println(file_exists(DIR + "/effects"))
+        write_file(DIR + "/go", "")
+        let parked = wait_agent(w)
+        println("\${parked.status} \${parked.suspension.iterations_completed} \${read_file(DIR + "/effects")}")
+        let ended = wait_agent(resume_agent(w))
+        println(json_stringify(ended.transcript.messages.map({ m -> m.content })))
+      `),
+    ).toEqual(['running pause', 'false', 'suspended 1 ended ', '["Work","","went","done"]']);
+  });
+
+  test('R92: a worker that reaches no boundary stays running with the request, until it is closed', async () => {
+    expect(
+      await lines(`${SLOW}${WORKER()}
+        suspend_agent(w, "pause", {wait_ms: 0})
+        let seen = list_agents()[0]
+        println("\${seen.status} \${seen.suspend_requested.reason}")
+        println(close_agent(w).status)
+      `),
+    ).toEqual(['running pause', 'cancelled']);
+  });
+
+  test.each([
+    ['of the loop', ', tool_call_timeout: 50ms'],
+    ['in milliseconds', ', tool_call_timeout: 50'],
+  ])('R93: tool_call_timeout %s ends the call, and the park follows', async (_what, option) => {
+    expect(
+      await lines(`${SLOW}${WORKER(option)}
+        let parked = suspend_agent(w, "pause")
+        println("\${parked.status} \${parked.suspension.reason}")
+        let ended = wait_agent(resume_agent(w))
+        println(ended.transcript.messages[2].content)
+      `),
+    ).toEqual(['suspended pause', 'Error: tool slow timed out after 50 ms']);
+  });
+
+  test('R93: with async_tool_run the turn settles at once, the park follows, and the result comes with the resume', async () => {
+    expect(
+      await lines(`${SLOW}
+        tool start() -> dict {
+          description "Starts the work"
+          let started = async_tool_run(wait_for_go)
+          write_file(DIR + "/begun", "")
+          while !file_exists(DIR + "/asked") { sleep(1ms) }
+          return started
+        }
+        llm_mock({tool_calls: [{name: "start", arguments: {}}]})
+        llm_mock({text: "done"})
+        let w = spawn_agent({task: "Work", options: {provider: "mock", tool_format: "native", tools: start}})
+        begun()
+        suspend_agent(w, "pause", {wait_ms: 0})
+        write_file(DIR + "/asked", "")
+        println(wait_agent(w).status)
+        write_file(DIR + "/go", "")
+        while !contains(read_file(wait_agent(w).snapshot_path), "\\"kind\\": \\"tool_result\\"") { sleep(2ms) }
+        wait_agent(resume_agent(w))
+        let told = llm_mock_calls()[1].messages.filter({ m -> contains(to_string(m.content), "runtime_feedback kind=\\"tool_result\\"") })
+        println(len(told))
+        let result = json_parse(split(told[0].content, "\\n")[1])
+        println("\${result.status} \${result.operation} \${result.result} \${result.command_or_op_descriptor} \${result.duration_ms >= 0}")
+      `),
+    ).toEqual(['suspended', '1', 'completed wait_for_go went wait_for_go true']);
+  });
+
+  test('what another process had started is told as lost', async () => {
+    await lines(`${SLOW}
+      tool start() -> dict { return async_tool_run("slow") }
+      llm_mock({tool_calls: [{name: "start", arguments: {}}]})
+      agent_loop("Work", nil, {provider: "mock", tool_format: "native", tools: [start, slow],
+        post_turn_callback: { turn -> agent_await_resumption("enough") }})
+    `);
+    const snapshot = folder.worker();
+    expect(snapshot.loop).toMatchObject({ async_handles: [{ status: 'running', command_or_op_descriptor: 'slow' }] });
+    expect(
+      await lines(`${SLOW}
+        tool start() -> dict { return async_tool_run("slow") }
+        llm_mock({text: "done"})
+        wait_agent(resume_agent("${String(snapshot.id)}"))
+        let told = llm_mock_calls()[0].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
+        println(json_parse(split(told[0].content, "\\n")[1]).status)
+      `),
+    ).toEqual(['lost']);
+  });
+
+  test('a handle can be cancelled once, and the end of the session cancels the rest', async () => {
+    expect(
+      await lines(`${SLOW}
+        tool start() -> dict {
+          let handles = [async_tool_run(wait_for_go), async_tool_run(wait_for_go)]
+          write_file(DIR + "/handles", json_stringify(handles))
+          return cancel_handle(handles[0])
+        }
+        llm_mock({tool_calls: [{name: "start", arguments: {}}]})
+        llm_mock({text: "done"})
+        let r = agent_loop("Work", nil, {provider: "mock", tool_format: "native", tools: start})
+        println(r.transcript.messages[2].content)
+        let handles = json_parse(read_file(DIR + "/handles"))
+        println(cancel_handle(handles[0].handle_id))
+        println(cancel_handle(handles[1]))
+      `),
+    ).toEqual(['{', '  "cancelled": true', '}', '{cancelled: false}', '{cancelled: false}']);
+  });
+
+  test('a failure and a time limit are told as failed', async () => {
+    expect(
+      await lines(`${SLOW}
+        fn fails() { throw "broken" }
+        tool start() -> string {
+          async_tool_run(fails)
+          async_tool_run("slow", nil, {timeout_ms: 10})
+          sleep(40ms)
+          return "started"
+        }
+        llm_mock({tool_calls: [{name: "start", arguments: {}}]})
+        llm_mock({text: "done"})
+        agent_loop("Work", nil, {provider: "mock", tool_format: "native", tools: [start, slow]})
+        let told = llm_mock_calls()[1].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
+        for m in told {
+          let result = json_parse(split(m.content, "\\n")[1])
+          println("\${result.status} \${result.error}")
+        }
+        println(try { async_tool_run("nothing such") } catch (e) { to_string(e) })
+      `),
+    ).toEqual([
+      'failed broken',
+      'failed async_tool_run: slow timed out after 10 ms',
+      'async_tool_run: unknown tool or function `nothing such`',
+    ]);
+  });
+});

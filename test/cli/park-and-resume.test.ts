@@ -2,6 +2,7 @@ import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliWorld, events, ROOT } from './harn.ts';
+import { FINISHES, mockFile, PARKS, parkedLoop, SCRIPT } from './parked-loop.ts';
 
 let world: CliWorld;
 beforeEach(() => {
@@ -9,41 +10,8 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Parks after one tool call; each call of the tool leaves a line in the effect log. */
-const SCRIPT = `
-tool note(text: string) -> string {
-  description "Writes a line down."
-  append_file(env_or("EFFECTS", "effects"), "\${text}\\n")
-  println("noted \${text}")
-  return "noted"
-}
-
-pipeline default() {
-  let result = agent_loop("work", nil, {provider: "mock", tool_format: "native", tools: note, max_iterations: 6})
-  println("status: \${result.status}")
-  return result
-}
-`;
-
-const PARKS = [
-  { tool_calls: [{ name: 'note', arguments: { text: 'first' } }] },
-  { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'needs a decision' } }] },
-];
-const FINISHES = [{ tool_calls: [{ name: 'note', arguments: { text: 'second' } }] }, { text: 'all done' }];
-
-function mock(name: string, entries: readonly object[]): string {
-  return world.write(name, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-}
-
-function park(): string {
-  world.write('work.harn', SCRIPT);
-  const parked = world.harn(['run', '--llm-mock', mock('park.jsonl', PARKS), 'work.harn']);
-  expect(parked).toMatchObject({ code: 0, stdout: 'noted first\nstatus: suspended\n' });
-  const [snapshot] = world.snapshots();
-  if (snapshot === undefined) throw new Error(`no snapshot: ${parked.stderr}`);
-  return snapshot;
-}
-
+const mock = (name: string, entries: readonly object[]): string => mockFile(world, name, entries);
+const park = (): string => parkedLoop(world);
 const finish = (): string => mock('finish.jsonl', FINISHES);
 
 describe('a parked loop', () => {

@@ -49,6 +49,17 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
       exitCode = explainCommand(platform, code, options);
     });
 
+  addCommand(program, 'doctor')
+    .description('say whether everything is there that a run needs; with a provider, what that service really does')
+    .argument('[provider]', 'asks this service four times: streaming, usage, tools, JSON Schema')
+    .option('--model <name>', 'the model to ask; the default of the provider otherwise')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', '\nExit codes: 0 all is well, 1 something is missing, 2 usage.')
+    .action(async (provider: string | undefined, options: { model?: string; json?: boolean }) => {
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      exitCode = await doctorCommand(platform, provider, options);
+    });
+
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {

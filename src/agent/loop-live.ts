@@ -63,7 +63,8 @@ export interface LoopCallbacks {
   readonly toolCaller?: ((call: ToolCallFacts, next: () => Promise<ToolReturn>) => Promise<ToolReturn>) | undefined;
   /** `permissions.on_escalation` and predicates. */
   readonly escalate?: ((request: JsonObject) => Promise<EscalationAnswer>) | undefined;
-  readonly permits?: ((call: ToolCallFacts) => Promise<'allow' | 'deny' | undefined>) | undefined;
+  /** Functions among the permissions that refuse the call; those of a parent forbid it. undefined: none refuses. */
+  readonly permits?: ((call: ToolCallFacts) => Promise<'deny' | 'forbid' | undefined>) | undefined;
   /** Runs session hooks of an event (10.1); their reminders and feedback come back. */
   readonly hook?: ((event: TurnHook, payload: JsonObject) => Promise<HookAnswer>) | undefined;
   /** Default resume owner of parks that name none. Opaque here. */

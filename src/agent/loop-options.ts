@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { unknownOptions } from './known-options.ts';
+import type { InheritedLimits } from './permissions.ts';
 import { DEFAULT_SENTINEL } from './text-tools.ts';
 
 /** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
@@ -36,6 +37,8 @@ export interface LoopOptions {
   readonly policy: JsonObject | undefined;
   readonly permissions: JsonObject | undefined;
   readonly approvalPolicy: JsonObject | undefined;
+  /** Limits of the loops above this one; its policy has theirs in it already. */
+  readonly inherited: readonly InheritedLimits[];
   /** Keys of 1.2 for every model call, as given. */
   readonly model: JsonObject;
   readonly timeoutMs: number | undefined;
@@ -122,6 +125,7 @@ const optionsSchema = z.looseObject({
   policy: dict,
   permissions: dict,
   approval_policy: dict,
+  inherited_limits: z.nullish(z.array(z.unknown())),
   timeout: z.nullish(z.number()),
 });
 
@@ -170,6 +174,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     policy: objectOption(given.policy),
     permissions: objectOption(given.permissions),
     approvalPolicy: objectOption(given.approval_policy),
+    inherited: inheritedLimits(given[INHERITED_LIMITS]),
     model: given,
     unknown: unknownOptions(given, optionsSchema.shape),
     timeoutMs: options.timeout === undefined || options.timeout === null ? undefined : options.timeout * 1000,
@@ -185,6 +190,14 @@ function daemonOptions(options: Given): DaemonOptions {
     queueCapacity: options.event_queue_capacity ?? 1024,
     consolidates: options.consolidate_on_idle ?? false,
   };
+}
+
+/** Where the saved options of a loop keep the limits of those above it; no script writes it. */
+export const INHERITED_LIMITS = 'inherited_limits';
+
+function inheritedLimits(value: Json | undefined): InheritedLimits[] {
+  const limits = Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return limits.map((entry) => ({ permissions: objectOption(entry.permissions), approvalPolicy: objectOption(entry.approval_policy) }));
 }
 
 function objectOption(value: Json | undefined): JsonObject | undefined {

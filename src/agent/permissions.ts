@@ -2,44 +2,72 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { matchesGlob } from './glob.ts';
 import type { ToolCallFacts } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { pathArguments, policyFault, type ToolPolicyFacts } from './policy.ts';
 
-/** May this call run (spec/agents.md 2.4)? Three declarations answer, each may only narrow: policy, permissions, approval. */
-export type PermissionVerdict =
-  | { readonly kind: 'allow' }
-  | { readonly kind: 'deny'; readonly reason: string }
-  | { readonly kind: 'ask'; readonly reason: string };
+/**
+ * May this call run (spec/agents.md 2.4)? Declarations answer, each may only narrow. What the policy or a parent's
+ * limits refuse is forbidden: nobody the loop can ask may allow it. Else permissions and approval decide.
+ */
+export type PermissionVerdict = { readonly kind: 'allow' } | { readonly kind: 'forbid' | 'deny' | 'ask'; readonly reason: string };
 
 const ALLOW: PermissionVerdict = { kind: 'allow' };
 
+/** What a loop inherits from those above it, the nearest last. */
+export interface InheritedLimits {
+  readonly permissions: JsonObject | undefined;
+  readonly approvalPolicy: JsonObject | undefined;
+}
+
 export function checkPermission(
   call: ToolCallFacts,
-  { policy, permissions, approvalPolicy }: Pick<LoopOptions, 'policy' | 'permissions' | 'approvalPolicy'>,
+  tool: ToolPolicyFacts | undefined,
+  { policy, permissions, approvalPolicy, inherited }: Pick<LoopOptions, 'policy' | 'permissions' | 'approvalPolicy' | 'inherited'>,
   granted: readonly JsonObject[],
-  predicates: 'bound' | 'lost',
 ): PermissionVerdict {
-  if (policy !== undefined && Array.isArray(policy.tools) && policy.tools.length > 0 && !matchesAny(policy.tools, call)) {
-    return { kind: 'deny', reason: `tool ${call.name} is outside the policy ceiling` };
+  const fault = policy === undefined ? undefined : policyFault(call, tool, policy);
+  if (fault !== undefined) return { kind: 'forbid', reason: fault };
+  for (const limits of inherited) {
+    const above = checkBoth(call, tool, limits);
+    if (above.kind !== 'allow') return { kind: 'forbid', reason: `${above.reason} for the parent` };
   }
-  const declared = permissions === undefined ? ALLOW : checkDeclared(call, permissions, predicates);
-  const verdict = declared.kind === 'allow' && approvalPolicy !== undefined ? checkApproval(call, approvalPolicy) : declared;
+  const verdict = checkBoth(call, tool, { permissions, approvalPolicy });
   return verdict.kind === 'ask' && granted.some((grant) => grant.tool === call.name) ? ALLOW : verdict;
+}
+
+function checkBoth(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, limits: InheritedLimits): PermissionVerdict {
+  const declared = limits.permissions === undefined ? ALLOW : checkDeclared(call, limits.permissions);
+  return declared.kind === 'allow' && limits.approvalPolicy !== undefined ? checkApproval(call, tool, limits.approvalPolicy) : declared;
 }
 
 /**
  * Deny wins; what an allow list does not name may be asked for when somebody can answer. An entry that is a function
- * is null here: the function decides. Where it was lost in a restore, it denies, since nothing may come back wider.
+ * is null here: the function decides, and where it was lost in a restore whatever stands for it refuses.
  */
-function checkDeclared(call: ToolCallFacts, permissions: JsonObject, predicates: 'bound' | 'lost'): PermissionVerdict {
-  if (matchesAny(permissions.deny, call, predicates === 'lost')) return { kind: 'deny', reason: `tool ${call.name} is denied` };
-  if (permissions.allow === undefined || permissions.allow === null || matchesAny(permissions.allow, call, predicates === 'bound'))
-    return ALLOW;
+function checkDeclared(call: ToolCallFacts, permissions: JsonObject): PermissionVerdict {
+  if (matchesAny(permissions.deny, call, false)) return { kind: 'deny', reason: `tool ${call.name} is denied` };
+  if (permissions.allow === undefined || permissions.allow === null || matchesAny(permissions.allow, call, true)) return ALLOW;
   return { kind: 'ask', reason: `tool ${call.name} is not in the allow list` };
 }
 
-function checkApproval(call: ToolCallFacts, policy: JsonObject): PermissionVerdict {
+function checkApproval(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, policy: JsonObject): PermissionVerdict {
   if (matchesAny(policy.auto_deny, call)) return { kind: 'deny', reason: `tool ${call.name} is auto_denied by the approval policy` };
+  const refused = refusedWrite(call, tool, policy);
+  if (refused !== undefined) return { kind: 'deny', reason: `tool ${call.name} may not write ${refused}` };
   if (matchesAny(policy.require_approval, call)) return { kind: 'ask', reason: `tool ${call.name} requires approval` };
   return ALLOW;
+}
+
+const WRITING = ['edit', 'write', 'delete', 'move'];
+
+/** A path that a writing tool was given and `write_path_allowlist` does not cover. */
+function refusedWrite(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, policy: JsonObject): string | undefined {
+  const { write_path_allowlist: allowed } = policy;
+  if (!Array.isArray(allowed) || tool === undefined) return undefined;
+  const declared = { ...tool.annotations, ...tool.policy };
+  const isWriting = WRITING.includes(String(declared.kind)) || declared.side_effect_level === 'workspace_write';
+  if (!isWriting) return undefined;
+  const globs = allowed.filter((glob) => typeof glob === 'string');
+  return pathArguments(call, declared).find((path) => !globs.some((glob) => matchesGlob(glob, path)));
 }
 
 /** Entries: a glob over names, or a dict of globs to patterns that some string argument must match. */

@@ -1,22 +1,55 @@
-import type { Json, JsonObject } from '../base/json.ts';
-import type { LoopRunner, LoopState } from '../lifecycle/activation.ts';
+import { renderInstant } from '../base/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Activation, LoopEnd, LoopRunner, LoopState } from '../lifecycle/activation.ts';
 import { applyResume } from './apply-resume.ts';
+import { carryTranscript } from './carry-transcript.ts';
 import { foldJournal } from './fold-journal.ts';
 import { runLoop } from './loop.ts';
 import type { LoopWorld } from './loop-context.ts';
 import { NEW_COUNTERS, writeLoopState } from './loop-state.ts';
 import { userMessage } from './message.ts';
+import { subAgentResult } from './sub-agent-result.ts';
 import { appendMessage, createTranscript, isTranscript } from './transcript.ts';
 import { repairState } from './transcript-doctor.ts';
 
 /** What lifecycle needs to run, restore and repair loops (lifecycle/activation.ts). */
 export function createLoopRunner(world: LoopWorld): LoopRunner {
   return {
-    run: (activation) => runLoop(activation, world),
+    run: async (activation) => outcomeFor(activation, await runLoop(activation, world), world),
     initialState,
+    carryTranscript: (transcript, mode, sessionId) => carryTranscript(transcript, mode, world.random.uuidV7(), sessionId),
     foldJournal,
     applyResume,
     repair: repairState,
+  };
+}
+
+/** What the caller of a worker wants of its loop: a sub-agent's envelope, the artifact of a stage. */
+function outcomeFor(activation: Activation, end: LoopEnd, world: LoopWorld): LoopEnd {
+  if (end.kind === 'parked' || !isTranscript(end.state.transcript)) return end;
+  const { config, mode, sessionId } = activation;
+  const { returns_schema: schema } = config;
+  if (mode === 'sub_agent') {
+    const asked = { transcript: end.state.transcript, sessionId, schema: isJsonObject(schema) ? schema : undefined };
+    return { ...end, result: subAgentResult(end.result, asked) };
+  }
+  return mode === 'stage' && end.result.status === 'done' ? { ...end, artifacts: [stageArtifact(config, end.result, world)] } : end;
+}
+
+/** The result of a stage as an artifact of the kind that its node promises. */
+function stageArtifact({ name, node }: JsonObject, result: JsonObject, { random, clock }: LoopWorld): JsonObject {
+  const contract = isJsonObject(node) && isJsonObject(node.output_contract) ? node.output_contract : {};
+  const [kind] = Array.isArray(contract.output_kinds) ? contract.output_kinds : [];
+  return {
+    _type: 'artifact',
+    id: random.id('artifact'),
+    kind: typeof kind === 'string' ? kind : 'artifact',
+    title: name ?? null,
+    text: result.visible_text ?? null,
+    data: result.data ?? null,
+    created_at: renderInstant(clock.now()),
+    lineage: [],
+    metadata: {},
   };
 }
 

@@ -14,6 +14,7 @@ import type { LoopRecord } from './loop-record.ts';
 import type { CallResult } from './loop-state.ts';
 import type { ToolCall } from './message.ts';
 import { checkPermission, type PermissionVerdict, permissionDenied } from './permissions.ts';
+import { policyFault } from './policy.ts';
 import { redactSecrets } from './secret-scan.ts';
 import { placeholderText } from './self-park.ts';
 import {
@@ -113,7 +114,7 @@ async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number,
 /** Reasons not to run a call at all. */
 async function refuse(dispatcher: Dispatcher, call: ToolCall, phase: Phase): Promise<Settled | undefined> {
   const tool = dispatcher.tools.get(call.name);
-  if (tool === undefined) return { status: 'error', text: `Error: unknown tool ${call.name}`, category: 'tool_error' };
+  if (tool === undefined) return refuseUnknown(dispatcher, call, phase);
   if (typeof call.arguments[UNPARSED] === 'string') {
     const text = `Error: the arguments of ${call.name} are not a JSON object: ${call.arguments[UNPARSED].slice(0, 200)}`;
     return { status: 'error', text, category: 'schema_validation' };
@@ -122,12 +123,22 @@ async function refuse(dispatcher: Dispatcher, call: ToolCall, phase: Phase): Pro
     return { status: 'rejected', text: skippedRepeat(call.name), category: 'rejected_loop' };
   }
   const reason = await deniedReason(dispatcher, call, phase);
-  if (reason !== undefined) {
-    return { status: 'rejected', text: renderToolValue(permissionDenied(call.name, reason)), category: 'permission_denied' };
-  }
+  if (reason !== undefined) return denied(call, reason);
   const faults = schemaFaults(completeArguments(call.arguments, tool.parameters), tool.parameters, call.name);
   if (faults.length === 0) return undefined;
   return { status: 'error', text: `Error: invalid arguments: ${faults.join('; ')}`, category: 'schema_validation' };
+}
+
+/** A tool that the policy keeps away is denied, also when the loop was not given it in the first place. */
+function refuseUnknown({ options }: Dispatcher, call: ToolCall, phase: Phase): Settled {
+  const fault = options.policy === undefined ? undefined : policyFault(call, undefined, options.policy);
+  if (fault === undefined) return { status: 'error', text: `Error: unknown tool ${call.name}`, category: 'tool_error' };
+  phase.events.push(permissionEvent('PermissionDeny', call.name, fault));
+  return denied(call, fault);
+}
+
+function denied(call: ToolCall, reason: string): Settled {
+  return { status: 'rejected', text: renderToolValue(permissionDenied(call.name, reason)), category: 'permission_denied' };
 }
 
 /**
@@ -143,11 +154,11 @@ async function deniedReason(dispatcher: Dispatcher, call: ToolCall, phase: Phase
     return undefined;
   }
   const granted = phase.granted.find((grant) => grant.tool === call.name);
-  if (granted !== undefined) {
+  if (granted !== undefined && verdict.kind !== 'forbid') {
     phase.events.push(permissionEvent('PermissionGrant', call.name, 'granted for the session'));
     return undefined;
   }
-  if (callbacks.escalate !== undefined && options.permissions !== undefined) {
+  if (verdict.kind !== 'forbid' && callbacks.escalate !== undefined && options.permissions !== undefined) {
     phase.events.push(permissionEvent('PermissionEscalation', call.name, verdict.reason));
     const answer = await callbacks.escalate({ tool: call.name, args: call.arguments, reason: verdict.reason });
     if (answer.grant !== 'deny') {
@@ -161,15 +172,21 @@ async function deniedReason(dispatcher: Dispatcher, call: ToolCall, phase: Phase
 }
 
 async function judgePermission(
-  { options, callbacks }: Dispatcher,
+  { options, callbacks, tools }: Dispatcher,
   facts: ToolCallFacts,
   granted: readonly JsonObject[],
 ): Promise<PermissionVerdict> {
-  const declared = checkPermission(facts, options, granted, callbacks.permits === undefined ? 'lost' : 'bound');
-  if (declared.kind === 'deny') return declared;
+  const declared = checkPermission(facts, tools.get(facts.name), options, granted);
+  if (declared.kind === 'deny' || declared.kind === 'forbid') return declared;
   const predicate = await callbacks.permits?.(facts);
-  if (predicate === 'deny') return { kind: 'deny', reason: `tool ${facts.name} is denied` };
-  return predicate === 'allow' ? { kind: 'allow' } : declared;
+  switch (predicate) {
+    case 'forbid':
+      return { kind: 'forbid', reason: `tool ${facts.name} is denied for the parent` };
+    case 'deny':
+      return { kind: 'deny', reason: `tool ${facts.name} is denied` };
+    default:
+      return declared;
+  }
 }
 
 function permissionEvent(kind: string, tool: string, reason: string): NewEvent {

@@ -15,6 +15,8 @@ export interface Tool {
   /** JSON Schema of type object. */
   readonly parameters: JsonObject;
   readonly annotations: JsonObject;
+  /** What it may touch, for the policy of a loop: `capabilities`, `side_effect_level`, `path_params`. */
+  readonly policy: JsonObject;
   /** A repeated call with the same arguments does no harm; read by recovery alone (4.9). */
   readonly idempotent: boolean;
   /** Bound of one call in milliseconds; undefined takes the loop's. */

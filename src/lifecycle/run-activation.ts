@@ -1,6 +1,6 @@
 import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, renderInstant } from '../base/instant.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import type {
   Activation,
   HookVerdict,
@@ -47,7 +47,7 @@ class RunningActivation implements Activation {
     this.workerId = worker.id;
     this.sessionId = worker.sessionId;
     this.mode = worker.record.mode;
-    this.config = { ...worker.spec, task: worker.record.task };
+    this.config = { ...worker.spec, task: worker.record.task, node: (worker.record.config.node ?? null) as Json }; // a payload of the snapshot
     this.live = worker.live;
     this.state = worker.state;
     this.resume = resume;
@@ -166,7 +166,7 @@ export async function runActivation(
   lifecycle.running.add(worker);
   try {
     const end = await lifecycle.runner.run(new RunningActivation(lifecycle, worker, tenure, resume));
-    if (end.kind === 'ended' && !tenure.isOver) await completeWorker(lifecycle, worker, tenure, end.result, end.state);
+    if (end.kind === 'ended' && !tenure.isOver) await completeWorker(lifecycle, worker, tenure, end);
     return end;
   } catch (error) {
     if (!tenure.isOver) await endByError(lifecycle, worker, tenure, error);
@@ -186,7 +186,8 @@ export function runInBackground(lifecycle: Lifecycle, worker: Worker, tenure: Te
   });
 }
 
-async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, result: JsonObject, state: LoopState): Promise<void> {
+async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, end: LoopEnd & { kind: 'ended' }): Promise<void> {
+  const { result, state, artifacts = [] } = end;
   dropPending(worker);
   if (isUnseenRoot(lifecycle, worker)) {
     worker.state = state;
@@ -204,6 +205,7 @@ async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenu
     suspension: null,
     armed: null,
     result: saved,
+    artifacts: [...worker.record.artifacts, ...artifacts],
   };
   worker.result = withSummaryText(result);
   await endTenure(lifecycle, worker, tenure, changes, state);

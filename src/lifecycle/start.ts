@@ -115,7 +115,8 @@ export function restartWorker(lifecycle: Lifecycle, worker: Worker, operation: s
   const decision = transition(worker.status, 'restart');
   if (decision.kind !== 'go')
     throw new HarnError('plain', `${operation}: worker ${worker.id} cannot take a new task (status=${worker.status})`);
-  const seed = worker.record.carry_policy.transcript_mode === 'reset' ? undefined : (worker.state.transcript ?? undefined);
+  const { artifact_mode: artifactMode, transcript_mode: transcriptMode } = worker.record.carry_policy;
+  const seed = lifecycle.runner.carryTranscript(worker.state.transcript, transcriptMode, worker.sessionId);
   const now = renderInstant(lifecycle.platform.clock.now());
   const generation = worker.generation + 1;
   const resume = { ...worker.record.resume, generation };
@@ -127,6 +128,7 @@ export function restartWorker(lifecycle: Lifecycle, worker: Worker, operation: s
     resume,
     latest_payload: payload,
     latest_error: null,
+    artifacts: artifactMode === 'none' ? [] : worker.record.artifacts,
     started_at: now,
     finished_at: null,
     awaiting_started_at: null,

@@ -36,30 +36,33 @@ export const MAY_BE_DATA: ReadonlySet<string> = new Set(['verify_completion', 'd
 
 export type CallbackName = (typeof CALLBACK_OPTIONS)[number];
 
-/** Callables of the options by name; `permissions.on_escalation` is one of them. */
-export type NamedCallbacks = Readonly<Partial<Record<CallbackName | 'permissions.on_escalation', HarnFunction>>>;
+export type NamedCallbacks = Readonly<Partial<Record<CallbackName, HarnFunction>>>;
 
 /** @throws plain error for a callback that cannot be called */
 export function namedCallbacks(options: Value): NamedCallbacks {
-  const found: Partial<Record<CallbackName | 'permissions.on_escalation', HarnFunction>> = {};
+  const found: Partial<Record<CallbackName, HarnFunction>> = {};
   for (const name of CALLBACK_OPTIONS) {
     const value = field(options, name);
     if (value === undefined) continue;
     if (isCallable(value)) found[name] = value;
     else if (!MAY_BE_DATA.has(name)) throw plainError(`agent_loop: ${name} must be a function`);
   }
-  const escalation = field(field(options, 'permissions'), 'on_escalation');
-  if (isCallable(escalation)) found['permissions.on_escalation'] = escalation;
   return found;
 }
 
-export function bindCallbacks(context: Context, named: NamedCallbacks, permissions: Value): LoopCallbacks {
+/** `permissions` of a loop, and of those above it. */
+export interface DeclaredPermissions {
+  readonly own: Value;
+  readonly inherited: readonly Value[];
+}
+
+export function bindCallbacks(context: Context, named: NamedCallbacks, permissions: DeclaredPermissions): LoopCallbacks {
   const call = (fn: HarnFunction, ...args: Value[]): Promise<Value> => Promise.resolve(callValue(context, 0, fn, ...args));
   const judge = named.verify_completion ?? named.done_judge;
   const rewrite = named.context_callback ?? named.context_filter;
   const { post_turn_callback: postTurn, loop_control: control, compact_callback: compact, llm_caller: llm, tool_caller: tool } = named;
   const { consolidate_on_idle: consolidate } = named;
-  const escalation = named['permissions.on_escalation'];
+  const escalation = field(permissions.own, 'on_escalation');
   return {
     postTurn: postTurn && (async (info) => readPostTurn(await call(postTurn, agentValue(info)))),
     loopControl: control && (async (info) => readControl(await call(control, agentValue(info)))),
@@ -69,7 +72,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks, permissio
     consolidate: consolidate && (async (messages) => readSummary(await call(consolidate, agentValue(messages)))),
     llmCaller: llm && (async (request, next) => readAnswer(await call(llm, requestValue(request), nextModel(next)), request)),
     toolCaller: tool && (async (facts, next) => toolReturn(await call(tool, agentValue(facts), nextTool(next)))),
-    escalate: escalation && (async (request) => readEscalation(await call(escalation, agentValue(request)))),
+    escalate: isCallable(escalation) ? async (request) => readEscalation(await call(escalation, agentValue(request))) : undefined,
     permits: bindPredicates(permissions, call),
     resumeBy: named.resume_by,
   };
@@ -136,37 +139,62 @@ function readEscalation(value: Value): EscalationAnswer {
   return grant === 'once' || grant === 'session' ? { grant, reason: why } : { grant: 'deny', reason: why };
 }
 
+type Call = (fn: HarnFunction, ...args: Value[]) => Promise<Value>;
+
 /**
  * Functions among the entries of `permissions.allow` and `.deny` decide by the arguments of a call. Deny wins; a
- * tool that has an allowing function is allowed only when that says so.
+ * tool that has an allowing function is allowed only when that says so. What a loop above refuses is forbidden.
  */
-function bindPredicates(permissions: Value, call: (fn: HarnFunction, ...args: Value[]) => Promise<Value>): LoopCallbacks['permits'] {
-  const denies = predicatesOf(field(permissions, 'deny'));
-  const allows = predicatesOf(field(permissions, 'allow'));
-  if (denies.length === 0 && allows.length === 0) return undefined;
-  const says = async (predicates: readonly Predicate[], name: string, args: Value): Promise<boolean | undefined> => {
-    const own = predicates.filter(({ glob }) => matchesGlob(glob, name));
-    for (const { fn } of own) if ((await call(fn, args)) === true) return true;
-    return own.length === 0 ? undefined : false;
-  };
+function bindPredicates({ own, inherited }: DeclaredPermissions, call: Call): LoopCallbacks['permits'] {
+  const above = inherited.map(predicatesOf).filter(hasPredicates);
+  const mine = predicatesOf(own);
+  if (above.length === 0 && !hasPredicates(mine)) return undefined;
   return async ({ name, arguments: args }) => {
     const value = agentValue(args);
-    if ((await says(denies, name, value)) === true) return 'deny';
-    const allowed = await says(allows, name, value);
-    return allowed === undefined ? undefined : allowed ? 'allow' : 'deny';
+    for (const predicates of above) if (await refuses(predicates, name, value, call)) return 'forbid';
+    return (await refuses(mine, name, value, call)) ? 'deny' : undefined;
   };
+}
+
+interface Predicates {
+  readonly deny: readonly Predicate[];
+  readonly allow: readonly Predicate[];
 }
 
 interface Predicate {
   readonly glob: string;
-  readonly fn: HarnFunction;
+  /** Undefined where it was lost in a restore: it refuses, since nothing may come back wider. */
+  readonly fn: HarnFunction | undefined;
 }
 
-function predicatesOf(entries: Value): Predicate[] {
-  if (Array.isArray(entries))
-    return entries.flatMap((entry: Value) => (isCallable(entry) ? [{ glob: '*', fn: entry }] : predicatesOf(entry)));
+async function refuses({ deny, allow }: Predicates, name: string, args: Value, call: Call): Promise<boolean> {
+  for (const { glob, fn } of deny) {
+    if (matchesGlob(glob, name) && (fn === undefined || (await call(fn, args)) === true)) return true;
+  }
+  const own = allow.filter(({ glob }) => matchesGlob(glob, name));
+  for (const { fn } of own) if (fn !== undefined && (await call(fn, args)) === true) return false;
+  return own.length > 0;
+}
+
+function predicatesOf(permissions: Value): Predicates {
+  return { deny: predicatesIn(field(permissions, 'deny')), allow: predicatesIn(field(permissions, 'allow')) };
+}
+
+function hasPredicates({ deny, allow }: Predicates): boolean {
+  return deny.length + allow.length > 0;
+}
+
+/** An entry that is nil is one whose function is gone. */
+function predicatesIn(entries: Value): Predicate[] {
+  if (Array.isArray(entries)) {
+    return entries.flatMap((entry: Value) => (isPredicate(entry) ? [{ glob: '*', fn: entry }] : predicatesIn(entry)));
+  }
   if (!(entries instanceof Dict)) return [];
-  return dictEntries(entries).flatMap(([glob, fn]) => (isCallable(fn) ? [{ glob, fn }] : []));
+  return dictEntries(entries).flatMap(([glob, fn]) => (isPredicate(fn) ? [{ glob, fn }] : []));
+}
+
+function isPredicate(entry: Value): entry is HarnFunction | undefined {
+  return entry === undefined || isCallable(entry);
 }
 
 function requestValue({ provider, model, system, messages, tools, options }: ModelRequest): Value {

@@ -1,10 +1,13 @@
 import type { Context } from './context.ts';
+import type { LoopLimits } from './loop-limits.ts';
 
 /** Which loop a piece of code runs in: a tool handler, a hook or a callback of it. */
 export interface LoopPlace {
   readonly kind: 'loop';
   readonly workerId: string;
   readonly sessionId: string;
+  /** What it may do at most, and whatever it starts. */
+  readonly limits: LoopLimits;
 }
 
 /** The innermost loop around this code; undefined at the top of a script. */

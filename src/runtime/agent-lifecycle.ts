@@ -9,6 +9,7 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../lifecycle/persist.ts';
 import { parkForSignal } from '../lifecycle/signal.ts';
 import { summaryOf } from '../lifecycle/summary.ts';
+import { isTerminal } from '../lifecycle/transition.ts';
 import type { Worker } from '../lifecycle/worker.ts';
 import { ControlledClock } from '../platform/controlled-clock.ts';
 import type { Clock, StopSignal } from '../platform/platform.ts';
@@ -19,6 +20,7 @@ import { type AgentServices, agentServices, inboxOf } from './agent-services.ts'
 import type { Run } from './context.ts';
 import { setFinishStages } from './finish-hook.ts';
 import { ownerCallback } from './lifecycle-values.ts';
+import { withLoopEnds } from './loop-ends.ts';
 import { openWork } from './open-work.ts';
 import { handleStop, type StoppedLoops } from './stop-signals.ts';
 import { rootContext } from './task-context.ts';
@@ -38,7 +40,7 @@ function createForRun(run: Run): Lifecycle {
   const lifecycle = createLifecycle({
     platform,
     realClock: realClock(platform.clock),
-    runner: createLoopRunner(services),
+    runner: withLoopEnds(createLoopRunner(services), run),
     rebinder: createRebinder(run),
     locations,
     projectRoot: run.projectRoot,
@@ -49,6 +51,8 @@ function createForRun(run: Run): Lifecycle {
     warn: (text) => run.output.err(`${text}\n`),
     hookTape: (sessionId) => tapeOf(services, sessionId),
   });
+  services.isSessionInUse = (id) =>
+    [...lifecycle.running, ...lifecycle.registry.list()].some((worker) => worker.sessionId === id && !isTerminal(worker.status));
   setFinishStages(run, {
     before: () => lifecycle.hooks.notify('pre_finish', { event: 'PreFinish' }, (text) => lifecycle.warn(text)),
     after: async () => {

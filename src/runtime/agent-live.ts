@@ -1,4 +1,5 @@
 import type { LoopLive } from '../agent/loop-live.ts';
+import { INHERITED_LIMITS } from '../agent/loop-options.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { bindCallbacks, CALLBACK_OPTIONS, MAY_BE_DATA, namedCallbacks } from './agent-callbacks.ts';
 import type { LoopPlace } from './agent-context.ts';
@@ -6,6 +7,7 @@ import { agentServices, inboxOf } from './agent-services.ts';
 import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
 import { isOwnHandle, runningHandles } from './async-registry.ts';
+import { callablesIn, withCallables } from './callable-paths.ts';
 import type { Context } from './context.ts';
 import { daemonPort } from './daemon-service.ts';
 import { dictEntries, dictOf } from './dict.ts';
@@ -41,7 +43,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
   return {
     tools,
     callbacks: {
-      ...bindCallbacks(inside, namedCallbacks(options), field(options, 'permissions')),
+      ...bindCallbacks(inside, namedCallbacks(options), { own: field(options, 'permissions'), inherited: inheritedPermissions(options) }),
       hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },
     },
     inbox: {
@@ -78,6 +80,14 @@ async function closeServers({ run }: Context, { sessionId }: LoopPlace): Promise
   closeMcpSession(run, sessionId);
 }
 
+/** Data in which closures may stand. */
+const DATA_WITH_CLOSURES = ['permissions', INHERITED_LIMITS] as const;
+
+function inheritedPermissions(options: Value): Value[] {
+  const limits = field(options, INHERITED_LIMITS);
+  return Array.isArray(limits) ? limits.map((entry: Value) => field(entry, 'permissions')) : [];
+}
+
 /** Keys that are live, or kept elsewhere: a seed transcript is in the transcript. */
 const NOT_DATA: ReadonlySet<string> = new Set([...CALLBACK_OPTIONS.filter((name) => !MAY_BE_DATA.has(name)), 'tools', 'transcript']);
 
@@ -112,7 +122,7 @@ export function liveClosures(options: Value): LiveClosure[] {
     return isCallable(handler) ? [{ slot: toolSlot(String(field(entry, 'name'))), fn: handler }] : [];
   });
   const callbacks = Object.entries(namedCallbacks(options)).map(([slot, fn]): LiveClosure => ({ slot, fn }));
-  return [...handlers, ...callbacks];
+  return [...handlers, ...callbacks, ...DATA_WITH_CLOSURES.flatMap((key) => callablesIn(field(options, key), key))];
 }
 
 export function toolSlot(name: string): string {
@@ -126,7 +136,12 @@ export function restoredOptions(saved: Value, tools: readonly Value[], closures:
     const fn = closures.get(name);
     return fn === undefined ? [] : [[name, fn]];
   });
-  return dictOf([...entries, ...callbacks, ['tools', tools]]);
+  const data = entries.map(([key, value]): [string, Value] => [key, isDataWithClosures(key) ? withCallables(value, key, closures) : value]);
+  return dictOf([...data, ...callbacks, ['tools', tools]]);
+}
+
+function isDataWithClosures(key: string): boolean {
+  return DATA_WITH_CLOSURES.some((known) => known === key);
 }
 
 /** `tools` of the program block (4.7): how each tool may be bound again. */

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Rebinder, RebindRequest, Rebound } from '../lifecycle/lifecycle.ts';
 import type { FileStat, Files } from '../platform/platform.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
+import type { LoopPlace } from './agent-context.ts';
 import { createLive, parametersSha256, restoredOptions, toolSlot } from './agent-live.ts';
 import { sha256 } from './agent-program.ts';
 import { agentServices } from './agent-services.ts';
@@ -15,6 +16,7 @@ import type { Context, Run } from './context.ts';
 import { copyDict, dictSet } from './dict.ts';
 import { thrownText } from './errors.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
+import { limitsOf } from './loop-limits.ts';
 import type { ModuleRecord } from './module-record.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
 import { programSource } from './program-source.ts';
@@ -38,7 +40,8 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
   const tools = restoreTools(request, options, program, closures);
   const sessionId = typeof request.config.session_id === 'string' ? request.config.session_id : '';
   const value = restoredOptions(agentValue(options), tools, closures);
-  const live = createLive(context, value, { kind: 'loop', workerId: request.workerId, sessionId }, request.daemon);
+  const place: LoopPlace = { kind: 'loop', workerId: request.workerId, sessionId, limits: limitsOf(value) };
+  const live = createLive(context, value, place, request.daemon);
   const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
   const { models } = agentServices(run);
   await models.prepare?.();
@@ -237,8 +240,7 @@ function bindClosures({ facts, resolver, warnings }: ParkedProgram): Map<string,
   for (const closure of objectsOf(facts.closures)) {
     const slot = String(closure.slot);
     try {
-      const fn = bindClosure(closure, resolver);
-      if (fn !== undefined) bound.set(slot, fn);
+      bound.set(slot, bindClosure(closure, resolver));
     } catch (error) {
       if (!slot.startsWith('tools.')) warnings.push(`harn: ${slot} is not active after the restore: ${errorText(error)}`);
     }
@@ -246,8 +248,10 @@ function bindClosures({ facts, resolver, warnings }: ParkedProgram): Map<string,
   return bound;
 }
 
-function bindClosure(closure: JsonObject, resolver: FunctionResolver): HarnFunction | undefined {
-  if (listOfJson(closure.unserialisable).length > 0) return undefined;
+/** @throws what says why it cannot be bound */
+function bindClosure(closure: JsonObject, resolver: FunctionResolver): HarnFunction {
+  const [lost] = listOfJson(closure.unserialisable);
+  if (lost !== undefined) throw thrownText(`capture ${String(lost)} was not serialisable`);
   if (typeof closure.builtin === 'string') return resolver.builtin(closure.builtin);
   const module = String(closure.module);
   if (typeof closure.symbol === 'string') return resolver.named(module, closure.symbol);

@@ -27,10 +27,10 @@ export interface AgentServices extends ModelWorld {
   readonly inboxes: Map<string, SessionInbox>;
   readonly env: (name: string) => string | undefined;
   readonly files: Files;
-  /** Sessions of workers that run or are parked; such a session is never evicted. */
-  readonly sessionsInUse: Map<string, number>;
   /** Tools of the loops of this run, by worker. */
   readonly loopTools: Map<string, readonly Tool[]>;
+  /** Whether a worker of this session runs or is parked: such a session is never evicted. Set by the lifecycle of the run. */
+  isSessionInUse: (id: string) => boolean;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
   /** Told of retries, whoever asked. */
@@ -70,15 +70,14 @@ export function agentServices(run: Run): AgentServices {
 function createServices(run: Run): AgentServices {
   const { clock, random, env, files, http } = run.platform;
   const mock = new MockProvider();
-  const sessionsInUse = new Map<string, number>();
   const services: AgentServices = {
     clock,
     random,
     env: (name) => env.get(name),
     files,
     mock,
-    sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => (sessionsInUse.get(id) ?? 0) > 0 }),
-    sessionsInUse,
+    sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => services.isSessionInUse(id) }),
+    isSessionInUse: () => false,
     inboxes: new Map(),
     loopTools: new Map(),
     events: new EventHub(),

@@ -42,6 +42,7 @@ function bindTool(context: Context, entry: Value, mcpServers: Json): Tool {
     description: typeof facts.description === 'string' ? facts.description : '',
     parameters: parametersSchema(isJsonObject(facts.parameters) ? facts.parameters : undefined),
     annotations: isJsonObject(facts.annotations) ? facts.annotations : {},
+    policy: isJsonObject(facts.policy) ? facts.policy : {},
     idempotent: isIdempotent(facts),
     timeoutMs: typeof facts.timeout_ms === 'number' ? facts.timeout_ms : undefined,
     executor,

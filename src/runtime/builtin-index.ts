@@ -645,6 +645,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "stream.tap": ["streams", "sync"],
   "stream.throttle": ["streams", "sync"],
   "stream.zip": ["streams", "sync"],
+  "sub_agent_request": ["workers", "sync"],
   "sub_agent_run": ["workers", "async"],
   "substring": ["strings", "sync"],
   "supervisor_events": ["supervisor", "sync"],

@@ -581,6 +581,7 @@ export const BUILTIN_SIGNATURES: Readonly<Record<string, string>> = {
   "stream.tap": "(src: any, callback: fn(any) -> any) -> Stream<any>",
   "stream.throttle": "(src: any, per_second: int) -> Stream<any>",
   "stream.zip": "(a: any, b: any) -> Stream<pair>",
+  "sub_agent_request": "(task: any = nil, options: any = nil) -> dict",
   "sub_agent_run": "(task: any = nil, options: any = nil) -> dict",
   "substring": "(value: any, start: any, length: any = nil) -> string",
   "supervisor_events": "(handle: dict | string) -> list<dict>",

@@ -5,6 +5,7 @@ import { daemonSummary, holdDaemon, releaseDaemon, superviseDaemon } from '../li
 import { spawnWorker } from '../lifecycle/start.ts';
 import { unlinkIfPresent } from '../store/atomic-file.ts';
 import { daemonFiles } from '../store/daemon-file.ts';
+import { currentLoop } from './agent-context.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
 import { savedOptions } from './agent-live.ts';
 import { agentServices } from './agent-services.ts';
@@ -13,7 +14,7 @@ import type { Context } from './context.ts';
 import { daemonsOf } from './daemon-service.ts';
 import { dictGet, dictOf, mergeDicts } from './dict.ts';
 import { plainError } from './errors.ts';
-import { commonStart } from './spawn-options.ts';
+import { loopStart } from './loop-start.ts';
 import { Dict, type Value } from './value.ts';
 
 /** Keys of `daemon_spawn` that are no options of the loop. */
@@ -65,7 +66,8 @@ export async function spawnDaemon(context: Context, config: Value): Promise<Json
   holdDaemon(lifecycle, daemon, `a daemon is already running for '${given}'`);
   try {
     daemonsOf(context.run).add(daemon);
-    const start = await commonStart(context, task, dictGet(config, 'system'), options, identity.workerId);
+    const request = { task, system: dictGet(config, 'system'), options, workerId: identity.workerId };
+    const start = { ...(await loopStart(context, request)), parentWorkerId: currentLoop(context)?.workerId };
     // What an earlier daemon left here is over: from now on these files are the new one's.
     unlinkIfPresent(lifecycle.platform.files, file);
     daemon.queue.save();

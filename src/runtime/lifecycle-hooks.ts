@@ -6,6 +6,7 @@ import { callValue } from './call.ts';
 import type { Context } from './context.ts';
 import { toJson } from './json.ts';
 import { harnessValue } from './lifecycle-values.ts';
+import { NO_LIMITS } from './loop-limits.ts';
 import { deriveContext } from './task-context.ts';
 import { Dict, type HarnFunction, isCallable, typeOf, type Value } from './value.ts';
 
@@ -39,7 +40,9 @@ export function hookHandler(context: Context, closure: HarnFunction): HookHandle
 function placeOf(context: Context, payload: JsonObject): unknown {
   const { handle, session_id: sessionId } = payload;
   if (typeof handle !== 'string' || !TRANSITION_EVENTS.has(payload.event)) return context.agent;
-  return { kind: 'loop', workerId: handle, sessionId: typeof sessionId === 'string' ? sessionId : '', hookOf: handle } satisfies HookPlace;
+  const limits = currentLoop(context)?.limits ?? NO_LIMITS;
+  const named = typeof sessionId === 'string' ? sessionId : '';
+  return { kind: 'loop', workerId: handle, sessionId: named, limits, hookOf: handle } satisfies HookPlace;
 }
 
 function hookReturn(value: Value): HookReturn {

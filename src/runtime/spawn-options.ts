@@ -1,14 +1,11 @@
-import { schemaFaults } from '../agent/json-schema.ts';
+import { intersectPolicies } from '../agent/policy.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../lifecycle/persist.ts';
 import type { StartOptions } from '../lifecycle/start.ts';
 import { summaryOf } from '../lifecycle/summary.ts';
 import type { Worker } from '../lifecycle/worker.ts';
-import { currentLoop, type LoopPlace } from './agent-context.ts';
-import { createLive, withServerTools } from './agent-live.ts';
-import { loopSeed, loopSpec } from './agent-loop.ts';
-import { describeProgram } from './agent-program.ts';
+import { currentLoop } from './agent-context.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue, field, optionalText, withoutKeys } from './agent-values.ts';
 import type { Context } from './context.ts';
@@ -16,6 +13,7 @@ import { dictGet, dictKeys, dictOf, mergeDicts } from './dict.ts';
 import { plainError } from './errors.ts';
 import { toJson } from './json.ts';
 import { objectJson, optionalCallable, suspensionValue } from './lifecycle-values.ts';
+import { loopStart } from './loop-start.ts';
 import { Dict, type HarnFunction, type Value } from './value.ts';
 
 /** From the arguments of `spawn_agent` and `sub_agent_run` to what lifecycle starts (spec/agents.md 4.2, 4.4). */
@@ -56,23 +54,33 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
   const task = requiredTask(dictGet(config, 'task'), 'spawn_agent: task is required');
   const node = objectJson(dictGet(config, 'node'));
   const given = dictGet(config, 'options');
-  const options = loopOptions(given, config, node);
+  const options = carriedPolicy(loopOptions(given, config, node), carry);
+  const start = await loopStart(context, { task, system: dictGet(config, 'system') ?? field(dictGet(config, 'node'), 'system'), options });
   return {
     start: {
-      ...(await commonStart(context, task, dictGet(config, 'system'), options)),
+      ...start,
+      parentWorkerId: currentLoop(context)?.workerId,
       name: optionalText(dictGet(config, 'name')) ?? 'worker',
       mode: field(config, 'graph') === undefined ? 'stage' : 'workflow',
-      carry: objectJson(carry),
+      carry: { ...objectJson(carry), ...start.carry },
       execution: orUndefined(dictGet(config, 'execution')),
       audit: orUndefined(dictGet(config, 'audit')),
       artifacts: listJson(dictGet(config, 'artifacts')),
       config: { node: { kind: 'subagent', mode: 'llm', ...node } },
-      request: { task },
+      request: requestOf(task, dictGet(config, 'system'), isJsonObject(node.metadata) ? node.metadata : {}),
     },
     wait: dictGet(config, 'wait') === true,
     resumeWhen: field(given, 'resume_when'),
     resumeBy: optionalCallable(field(given, 'resume_by'), 'spawn_agent: resume_by'),
   };
+}
+
+/** What a worker is asked for beside its task; kept on its summary for whoever reads it (4.5). */
+const REQUEST_LISTS = ['research_questions', 'action_items', 'workflow_stages', 'verification_steps'];
+
+function requestOf(task: string, system: Value, given: JsonObject): JsonObject {
+  const lists = REQUEST_LISTS.flatMap((key): [string, Json][] => (Array.isArray(given[key]) ? [[key, given[key]]] : []));
+  return { task, system: optionalText(system) ?? null, payload: given.request ?? null, ...Object.fromEntries(lists) };
 }
 
 const SUB_AGENT_KEYS = [
@@ -85,6 +93,7 @@ const SUB_AGENT_KEYS = [
   'system',
   'resume_when',
   'reminder_propagation',
+  'request',
 ];
 
 /** @throws plain error for a blank task */
@@ -92,106 +101,100 @@ export async function subAgentOptions(
   context: Context,
   task: Value,
   options: Value,
-): Promise<SpawnRequest & { readonly isBackground: boolean; readonly returns: Value }> {
+): Promise<SpawnRequest & { readonly isBackground: boolean }> {
   const request = field(task, '_type') === 'sub_agent_request' ? task : undefined;
   const given = request === undefined ? options : field(request, 'options');
   const text = requiredTask(request === undefined ? task : field(request, 'task'), 'sub_agent_run: task is required');
-  const loop = given instanceof Dict ? withoutKeys(given, SUB_AGENT_KEYS) : new Dict();
-  const sessionId = optionalText(field(given, 'session_id')) ?? agentServices(context.run).random.id('sub_agent_session');
-  const named = mergeDicts(loop, dictOf([['session_id', sessionId]]));
+  const loop = given instanceof Dict ? withoutKeys(given, [...SUB_AGENT_KEYS, ...REQUEST_LISTS]) : new Dict();
+  const schema = toJson(field(field(given, 'returns'), 'schema'));
+  const start = await loopStart(context, {
+    task: text,
+    system: field(given, 'system'),
+    options: carriedPolicy(allowedTools(loop, field(given, 'allowed_tools')), field(given, 'carry')),
+    sessionId: agentServices(context.run).random.id('sub_agent_session'),
+    returnsSchema: isJsonObject(schema) ? schema : undefined,
+  });
   return {
     start: {
-      ...(await commonStart(context, text, field(given, 'system'), onlyTools(named, field(given, 'allowed_tools')))),
+      ...start,
+      parentWorkerId: currentLoop(context)?.workerId,
       name: optionalText(field(given, 'name')) ?? 'sub-agent',
       mode: 'sub_agent',
-      carry: objectJson(field(given, 'carry')),
+      carry: { ...objectJson(field(given, 'carry')), ...start.carry },
       execution: orUndefined(field(given, 'execution')),
+      request: requestOf(text, field(given, 'system'), objectJson(given)),
     },
     wait: false,
     isBackground: field(given, 'background') === true,
-    returns: field(given, 'returns'),
     resumeWhen: field(given, 'resume_when'),
     resumeBy: optionalCallable(field(given, 'resume_by'), 'sub_agent_run: resume_by'),
   };
 }
 
-/** What the caller of a foreground child gets: the outcome, not the conversation. */
-export function subAgentEnvelope(lifecycle: Lifecycle, worker: Worker, returns: Value): Value {
-  const summary = summaryOf(worker, shownPathOf(lifecycle, worker));
-  const result = isJsonObject(summary.result) ? summary.result : {};
+/** `carry.policy` narrows as any other. */
+function carriedPolicy(options: Dict, carry: Value): Dict {
+  const carried = objectOrUndefined(toJson(field(carry, 'policy')));
+  if (carried === undefined) return options;
+  return mergeDicts(
+    options,
+    dictOf([['policy', agentValue(intersectPolicies(carried, objectOrUndefined(toJson(field(options, 'policy')))))]]),
+  );
+}
+
+/** Its tools are the allowed ones, and a call of any other is denied, not unknown. */
+function allowedTools(options: Dict, names: Value): Dict {
+  const chosen = onlyTools(options, names);
+  const allowed = toJson(names);
+  if (!Array.isArray(allowed)) return chosen;
+  const policy = intersectPolicies(objectOrUndefined(toJson(field(options, 'policy'))), { tools: allowed });
+  return mergeDicts(chosen, dictOf([['policy', agentValue(policy)]]));
+}
+
+function objectOrUndefined(json: Json): JsonObject | undefined {
+  return isJsonObject(json) ? json : undefined;
+}
+
+/**
+ * The envelope of a foreground child (4.4): what its loop made of its end, or why there is none.
+ */
+export function subAgentEnvelope(lifecycle: Lifecycle, worker: Worker): Value {
+  const { result } = summaryOf(worker, shownPathOf(lifecycle, worker));
+  const outcome = isJsonObject(result) ? result : {};
+  if (worker.status === 'completed') return agentValue(outcome);
   const isParked = worker.status === 'suspended';
-  const llm = isJsonObject(result.llm) ? result.llm : {};
-  const isDone = worker.status === 'completed' && result.status === 'done';
-  const invalid = isDone ? validateAgainst(returns, result.data ?? null) : undefined;
-  const envelope = agentValue({
-    ok: isDone && invalid === undefined,
-    summary: typeof result.summary === 'string' ? result.summary : '',
-    artifacts: worker.record.artifacts,
-    evidence_added: 0,
-    tokens_used: numberOf(llm.input_tokens) + numberOf(llm.output_tokens),
-    budget_exceeded: result.status === 'budget_exhausted',
-    data: result.data ?? null,
-    error: envelopeError(worker, isDone, isParked, result, invalid),
-    session_id: worker.sessionId,
-    transcript: isParked ? null : (worker.state.transcript ?? null),
-    status: isParked ? 'suspended' : typeof result.status === 'string' ? result.status : worker.status,
-    suspension: null,
-  });
-  return isParked && envelope instanceof Dict ? mergeDicts(envelope, dictOf([['suspension', suspensionValue(result)]])) : envelope;
+  const category = worker.status === 'cancelled' ? 'cancelled' : 'generic';
+  const message = worker.record.latest_error ?? `the worker ended as ${worker.status}`;
+  return dictOf([
+    ['ok', false],
+    ['summary', ''],
+    ['artifacts', agentValue(worker.record.artifacts)],
+    ['evidence_added', 0],
+    ['tokens_used', tokensUsed(worker)],
+    ['budget_exceeded', false],
+    ['data', undefined],
+    ['error', isParked ? undefined : agentValue({ category, message })],
+    ['session_id', worker.sessionId],
+    ['transcript', isParked ? undefined : agentValue(worker.state.transcript)],
+    ['status', worker.status],
+    ['suspension', isParked ? suspensionValue(outcome) : undefined],
+  ]);
 }
 
-/** `returns: {schema}`; undefined when the data fits, or nothing was asked for. */
-function validateAgainst(returns: Value, data: Json): string | undefined {
-  const schema = toJson(field(returns, 'schema'));
-  const faults = isJsonObject(schema) ? schemaFaults(data, schema) : [];
-  return faults.length === 0 ? undefined : faults.join('; ');
-}
-
-function envelopeError(
-  worker: Worker,
-  isDone: boolean,
-  isParked: boolean,
-  result: JsonObject,
-  invalid: string | undefined,
-): JsonObject | null {
-  if (invalid !== undefined) return { category: 'schema_validation', message: invalid };
-  if (isDone || isParked) return null;
-  const message = worker.record.latest_error ?? `the loop ended with status ${String(result.status ?? worker.status)}`;
-  return { category: worker.status === 'cancelled' ? 'cancelled' : 'generic', message };
-}
-
-/** @param workerId drawn before, when something had to know it */
-export async function commonStart(
-  context: Context,
-  task: string,
-  system: Value,
-  given: Dict,
-  workerId = agentServices(context.run).random.id('worker'),
-): Promise<Omit<StartOptions, 'name' | 'mode'>> {
-  const services = agentServices(context.run);
-  const named = optionalText(dictGet(given, 'session_id'));
-  const place: LoopPlace = { kind: 'loop', workerId, sessionId: named ?? services.random.uuidV7() };
-  const options = await withServerTools(context, given, place);
-  return {
-    workerId: place.workerId,
-    task,
-    spec: loopSpec(context, place, system, options),
-    live: createLive(context, options, place),
-    program: describeProgram(context.run, options),
-    ...loopSeed(context, named, options),
-    parentWorkerId: currentLoop(context)?.workerId,
-  };
+function tokensUsed({ state: { loop } }: Worker): number {
+  return numberOf(loop.input_tokens) + numberOf(loop.output_tokens);
 }
 
 /** Options of the loop: those given, under what the node and the top level of the configuration say. */
 function loopOptions(given: Value, config: Dict, node: JsonObject): Dict {
   const own = given instanceof Dict ? withoutKeys(given, ['resume_when']) : new Dict();
   const model = isJsonObject(node.model_policy) ? agentValue(node.model_policy) : new Dict();
+  const nodeTools = field(dictGet(config, 'node'), 'tools');
   const passed = ['policy', 'permissions', 'transcript'].flatMap((key): [string, Value][] => {
     const value = dictGet(config, key);
     return value === undefined ? [] : [[key, value]];
   });
-  const merged = mergeDicts(mergeDicts(model instanceof Dict ? model : new Dict(), own), dictOf(passed));
+  const ofNode = nodeTools === undefined ? new Dict() : dictOf([['tools', nodeTools]]);
+  const merged = [ofNode, own, dictOf(passed)].reduce(mergeDicts, model instanceof Dict ? model : new Dict());
   const tools = dictGet(config, 'tools');
   // Names choose among the tools of the options; anything else brings tools of its own.
   if (Array.isArray(tools) && tools.every((tool) => typeof tool === 'string')) return onlyTools(merged, tools);

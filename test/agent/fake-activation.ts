@@ -88,6 +88,7 @@ export function tool(name: string, handler: (args: JsonObject) => Json, change: 
     description: `The tool ${name}`,
     parameters: parametersSchema({}),
     annotations: {},
+    policy: {},
     idempotent: false,
     timeoutMs: undefined,
     executor: 'harn',

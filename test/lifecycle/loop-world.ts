@@ -82,6 +82,7 @@ function effectTool(files: Files, directory: string, pid: number): Tool {
     description: 'Has an effect',
     parameters: parametersSchema({ name: { type: 'string' } }),
     annotations: {},
+    policy: {},
     idempotent: false,
     timeoutMs: undefined,
     executor: 'harn',

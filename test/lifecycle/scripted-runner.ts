@@ -38,6 +38,7 @@ export function scriptedRunner(): ScriptedRunner {
     activations,
     run: (activation) => runTurns(activation, activations),
     initialState,
+    carryTranscript: (transcript, mode) => (mode === 'reset' ? undefined : (transcript ?? undefined)),
     foldJournal,
     applyResume,
     repair: (state) => ({ state, repairs: [] }),

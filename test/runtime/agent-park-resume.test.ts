@@ -2,15 +2,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseMockFile } from '../../src/agent/mock-entry.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { resumeWorker } from '../../src/lifecycle/resume.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { Platform } from '../../src/platform/platform.ts';
-import { lifecycleOf } from '../../src/runtime/agent-lifecycle.ts';
-import { agentServices } from '../../src/runtime/agent-services.ts';
-import { toJson } from '../../src/runtime/json.ts';
-import { RunHost, runScript } from '../../src/runtime/run.ts';
+import { resumeIn, runIn } from './park-project.ts';
 
 const REVIEW = resolve('fixtures/review');
 
@@ -32,68 +27,8 @@ function stateRoot(): string {
   return join(directory, '.harn');
 }
 
-/** Runs a script to its end. @returns its value as JSON and what it printed */
-async function run(path: string, mockFile?: string): Promise<{ value: JsonObject; printed: string }> {
-  let printed = '';
-  const outcome = await runScript({
-    platform,
-    script: { path, text: readFileSync(path, 'utf8') },
-    argv: [],
-    stateRoot: stateRoot(),
-    output: {
-      out: (text) => {
-        printed += text;
-      },
-      err: (text) => {
-        printed += text;
-      },
-    },
-    prepare: (context) => {
-      if (mockFile !== undefined) agentServices(context.run).mock.useFile(parseMockFile(readFileSync(mockFile, 'utf8'), mockFile));
-    },
-  });
-  if (outcome.kind !== 'value') throw new Error(JSON.stringify(outcome));
-  return { value: toJson(outcome.value) as JsonObject, printed };
-}
-
-interface Resumed {
-  readonly summary: JsonObject;
-  readonly warnings: string;
-  readonly messages: readonly JsonObject[];
-}
-
-/** Resumes a snapshot in a run that knows nothing of the first one. */
-async function resume(path: string, input?: string, mockFile?: string): Promise<Resumed> {
-  let warnings = '';
-  const host = new RunHost({
-    platform,
-    argv: [],
-    stateRoot: stateRoot(),
-    scriptPath: '<inline>',
-    output: {
-      out: () => {},
-      err: (text) => {
-        warnings += text;
-      },
-    },
-  });
-  if (mockFile !== undefined) agentServices(host).mock.useFile(parseMockFile(readFileSync(mockFile, 'utf8'), mockFile));
-  const lifecycle = lifecycleOf(host);
-  await resumeWorker(lifecycle, {
-    target: { kind: 'path', path },
-    input,
-    continueTranscript: true,
-    cause: 'operator',
-    startedAt: lifecycle.realClock.now(),
-    entry: lifecycle.registry.nextEntry(),
-    mayReadResult: false,
-  });
-  const [worker] = lifecycle.registry.list();
-  if (worker === undefined) throw new Error('expected a worker');
-  await worker.settled();
-  const transcript = worker.state.transcript as JsonObject;
-  return { summary: { ...worker.result, status: worker.status }, warnings, messages: transcript.messages as readonly JsonObject[] };
-}
+const run = (path: string, mockFile?: string) => runIn({ platform, stateRoot: stateRoot() }, path, mockFile);
+const resume = (path: string, input?: string, mockFile?: string) => resumeIn({ platform, stateRoot: stateRoot() }, path, input, mockFile);
 
 function snapshots(): string[] {
   return readdirSync(join(stateRoot(), 'workers')).filter((name) => name.endsWith('.json'));

@@ -13,7 +13,7 @@ import { lifecycleOf } from '../agent-lifecycle.ts';
 import { field, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
-import { dictGet, dictHas } from '../dict.ts';
+import { dictGet, dictHas, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { stringify } from '../json.ts';
@@ -77,9 +77,22 @@ export const WORKERS: BuiltinGroup = {
         const { worker, summary } = await startWorker(lifecycle, request);
         if (request.isBackground) return summaryValue(summary);
         await worker.settled(context.signal);
-        return subAgentEnvelope(lifecycle, worker, request.returns);
+        return subAgentEnvelope(lifecycle, worker);
       },
     ),
+    sub_agent_request: {
+      signature: '(task: any = nil, options: any = nil) -> dict',
+      doc: 'A request that `sub_agent_run` and `spawn_agent` take, now or later. Throws for a blank task.',
+      call: (_context, _depth, ...args) => {
+        const [task, options] = withoutHarness(args);
+        if (typeof task !== 'string' || task.trim() === '') throw plainError('sub_agent_request: task is required');
+        return dictOf([
+          ['_type', 'sub_agent_request'],
+          ['task', task],
+          ['options', options ?? new Dict()],
+        ]);
+      },
+    },
     wait_agent: waiting(
       '(handle: any) -> any',
       'Waits until a worker has ended or is parked and gives its summary; a list gives a list in its order.',

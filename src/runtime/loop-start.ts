@@ -1,0 +1,71 @@
+import type { JsonObject } from '../base/json.ts';
+import { readDaemonSeed } from '../lifecycle/daemon-snapshot.ts';
+import type { StartOptions } from '../lifecycle/start.ts';
+import { currentLoop, type LoopPlace } from './agent-context.ts';
+import { lifecycleOf } from './agent-lifecycle.ts';
+import { createLive, savedOptions, withServerTools } from './agent-live.ts';
+import { describeProgram } from './agent-program.ts';
+import { agentServices } from './agent-services.ts';
+import { field, optionalText } from './agent-values.ts';
+import type { Context } from './context.ts';
+import { toJson } from './json.ts';
+import { limitsOf, narrowedOptions } from './loop-limits.ts';
+import type { Value } from './value.ts';
+
+/** A loop of a script, however it is started. */
+export interface LoopRequest {
+  readonly task: string;
+  readonly system: Value;
+  readonly options: Value;
+  /** Drawn before, when something had to know it. */
+  readonly workerId?: string | undefined;
+  /** Of a session that only this loop uses; a named one stands in the options. */
+  readonly sessionId?: string | undefined;
+  /** JSON Schema of the `data` that the caller wants. */
+  readonly returnsSchema?: JsonObject | undefined;
+}
+
+/** From the options of a loop to what lifecycle starts: what can be saved of it, what cannot, and how to find that again. */
+export async function loopStart(context: Context, request: LoopRequest): Promise<Omit<StartOptions, 'name' | 'mode'>> {
+  const { random } = agentServices(context.run);
+  const parent = currentLoop(context);
+  const narrowed = narrowedOptions(parent, request.options);
+  const named = optionalText(field(narrowed, 'session_id'));
+  const place: LoopPlace = {
+    kind: 'loop',
+    workerId: request.workerId ?? random.id('worker'),
+    sessionId: named ?? request.sessionId ?? random.uuidV7(),
+    limits: limitsOf(narrowed),
+  };
+  const options = await withServerTools(context, narrowed, place);
+  return {
+    workerId: place.workerId,
+    task: request.task,
+    spec: {
+      system: optionalText(request.system) ?? null,
+      options: savedOptions(options),
+      returns_schema: request.returnsSchema ?? null,
+      session_id: place.sessionId,
+      parent_session_id: parent?.sessionId ?? null,
+      reminder_propagation: null,
+    },
+    carry: { policy: place.limits.policy ?? null },
+    live: createLive(context, options, place),
+    program: describeProgram(context.run, options),
+    ...loopSeed(context, named, options),
+  };
+}
+
+/** What a loop goes on from: the daemon of `resume_path`, else the history of a named session, else the transcript of the options. */
+function loopSeed(
+  context: Context,
+  named: string | undefined,
+  options: Value,
+): Pick<StartOptions, 'seedTranscript' | 'seedLoop' | 'daemon'> {
+  const path = optionalText(field(options, 'resume_path'));
+  if (path !== undefined) return readDaemonSeed(lifecycleOf(context.run), path);
+  const history = named === undefined ? undefined : agentServices(context.run).sessions.transcript(named);
+  if (history !== undefined) return { seedTranscript: history };
+  const given = field(options, 'transcript');
+  return given === undefined ? {} : { seedTranscript: toJson(given) };
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import { type Resumed, resumeIn, runIn } from './park-project.ts';
+
+/** Closures in the options of a parked loop, in a process that never ran the script (spec/agents.md 5.12). */
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'harn-cold-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const PARK = '{tool_calls: [{name: "agent_await_resumption", arguments: {reason: "wait"}}]}';
+
+function write(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function answers(...entries: JsonObject[]): string {
+  return write('answers.jsonl', entries.map((entry) => JSON.stringify(entry)).join('\n'));
+}
+
+/** Parks a loop with these options in one run and goes on with it in another. */
+async function parkAndResume(before: string, options: string, ...after: JsonObject[]): Promise<Resumed> {
+  const script = write(
+    'main.harn',
+    `${before}
+let tools = tool_define(tool_registry(), "write_note", "Writes", {parameters: {path: {type: "string"}}, handler: { args -> "wrote " + args.path }})
+llm_mock(${PARK})
+agent_loop("go", nil, {provider: "mock", tools: tools, tool_format: "native"} + ${options})`,
+  );
+  const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+  const { value } = await runIn(place, script);
+  expect(value.status).toBe('suspended');
+  return resumeIn(place, String(value.snapshot_path), 'go on', answers(...after));
+}
+
+const note = (path: string): JsonObject => ({ tool_calls: [{ name: 'write_note', arguments: { path } }] });
+
+/** What the model read of each tool call. */
+function results({ messages }: Resumed): unknown[] {
+  return messages.filter(({ role, name }) => role === 'tool' && name === 'write_note').map(({ content }) => content);
+}
+
+describe('functions in permissions', () => {
+  test('an allowing function decides again', async () => {
+    const resumed = await parkAndResume(
+      'let folder = "/docs/"',
+      '{permissions: {allow: {write_note: { args -> args.path.starts_with(folder) }}}}',
+      note('/docs/a'),
+      note('/etc/a'),
+      { text: 'done' },
+    );
+    expect(results(resumed)).toEqual(['wrote /docs/a', expect.stringContaining('permission_denied')]);
+  });
+
+  test('a denying function decides again', async () => {
+    const resumed = await parkAndResume('', '{permissions: {deny: [{ args -> args.path == "/etc/a" }]}}', note('/docs/a'), note('/etc/a'), {
+      text: 'done',
+    });
+    expect(results(resumed)).toEqual(['wrote /docs/a', expect.stringContaining('permission_denied')]);
+  });
+
+  test('on_escalation is asked again', async () => {
+    const resumed = await parkAndResume(
+      'fn ask(request) { return {grant: "once", reason: "fine by me"} }',
+      '{permissions: {deny: ["write_note"], on_escalation: ask}}',
+      note('/a'),
+      { text: 'done' },
+    );
+    expect(results(resumed)).toEqual(['wrote /a']);
+    expect(JSON.stringify(resumed.transcript)).toContain('fine by me');
+  });
+
+  test('a function that cannot be saved refuses instead of letting through', async () => {
+    const resumed = await parkAndResume(
+      'let queue = channel("q")',
+      '{permissions: {allow: {write_note: { args -> queue != nil }}}}',
+      note('/a'),
+      { text: 'done' },
+    );
+    expect(results(resumed)).toEqual([expect.stringContaining('permission_denied')]);
+  });
+});
+
+describe('callbacks', () => {
+  test('R57: a closure that owns the resume is asked for the next park too', async () => {
+    const resumed = await parkAndResume(
+      'let name = "my.desk"',
+      '{resume_by: { _harness, suspension -> {handled: true, mechanism: name + ":" + suspension.reason} }}',
+      { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'again' } }] },
+    );
+    expect(resumed.summary.status).toBe('suspended');
+    expect(resumed.audits.filter(({ kind }) => kind === 'resume_by_dispatched').map(({ payload }) => payload)).toMatchObject([
+      { mechanism: 'my.desk:again', reason: 'again' },
+    ]);
+  });
+
+  test('a closure that owns the resume and cannot be saved leaves the parent responsible', async () => {
+    const resumed = await parkAndResume('let queue = channel("q")', '{resume_by: { _h, _s -> {handled: queue != nil, mechanism: "x"} }}', {
+      tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'again' } }],
+    });
+    expect(resumed.warnings).toContain('resume_by is not active after the restore');
+    expect(resumed.audits.filter(({ kind }) => kind === 'resume_by_dispatched').map(({ payload }) => payload)).toMatchObject([
+      { mechanism: 'ResumeBy.parent_llm' },
+    ]);
+  });
+
+  test('post_turn_callback, tool_caller and verify_completion are bound with what they captured', async () => {
+    const resumed = await parkAndResume(
+      'let word = "please"',
+      `{
+  post_turn_callback: { info -> info.has_tool_calls ? "note: " + word : nil },
+  tool_caller: { call, next -> word + " " + next() },
+  verify_completion: { info -> info.visible_text == "sure" ? true : "say sure, " + word },
+}`,
+      note('/a'),
+      { text: 'done' },
+      { text: 'sure' },
+    );
+    expect(results(resumed)).toEqual(['please wrote /a']);
+    const said = JSON.stringify(resumed.messages);
+    expect(said).toContain('note: please');
+    expect(said).toContain('say sure, please');
+    expect(resumed.summary).toMatchObject({ status: 'completed', visible_text: 'sure' });
+  });
+});
+
+describe('limits of the loops above', () => {
+  test('come back with a parked child, functions included', async () => {
+    const script = write(
+      'main.harn',
+      `fn only_docs(args) { return args.path.starts_with("/docs/") }
+fn child() {
+  let tools = tool_define(tool_registry(), "write_note", "Writes", {parameters: {path: {type: "string"}}, handler: { args -> "wrote " + args.path }})
+  return sub_agent_run("write", {provider: "mock", tools: tools, tool_format: "native", permissions: {allow: ["*"]}})
+}
+let tools = tool_define(tool_registry(), "delegate", "Delegates", {parameters: {}, handler: { _args -> child() }})
+llm_mock({tool_calls: [{name: "delegate", arguments: {}}]})
+llm_mock(${PARK})
+llm_mock({text: "parked"})
+agent_loop("go", nil, {provider: "mock", tools: tools, tool_format: "native", permissions: {allow: {write_note: only_docs, delegate: true}}})
+list_agents()[0].suspension`,
+    );
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value } = await runIn(place, script);
+    const resumed = await resumeIn(place, String(value.snapshot_path), 'go on', answers(note('/docs/a'), note('/etc/a'), { text: 'done' }));
+    expect(results(resumed)).toEqual(['wrote /docs/a', expect.stringContaining('denied for the parent')]);
+  });
+});

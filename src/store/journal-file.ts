@@ -87,8 +87,9 @@ export class JournalWriter {
  * @throws HarnError `HARN-SUS-004`, reason `malformed`, with the line number, for damage anywhere but at the end
  */
 export function readJournal(files: Files, path: string, facts: SnapshotErrorFacts): Journal | undefined {
-  if (!files.exists(path)) return undefined;
-  const records = parseLines(files.readText(path), { ...facts, path });
+  const text = unlessGone(() => files.readText(path));
+  if (text === undefined) return undefined;
+  const records = parseLines(text, { ...facts, path });
   const [open, ...rest] = records;
   if (open === undefined) return undefined;
   if (!isJournalOpen(open)) throw malformedLine(1, 'expected a valid `open` record', { ...facts, path });
@@ -97,15 +98,25 @@ export function readJournal(files: Files, path: string, facts: SnapshotErrorFact
 
 /** The `open` record alone, without reading the rest; undefined when there is no whole one. */
 export function readJournalOpen(files: Files, path: string): JournalOpen | undefined {
-  const sizeBytes = files.stat(path)?.sizeBytes;
-  if (sizeBytes === undefined) return undefined;
   for (let length = 4096; ; length *= 8) {
-    const text = decodeUtf8(files.readRange(path, 0, length));
+    const bytes = unlessGone(() => files.readRange(path, 0, length));
+    if (bytes === undefined) return undefined;
+    const text = decodeUtf8(bytes);
     const end = text.indexOf('\n');
-    if (end >= 0 || length >= sizeBytes) {
+    if (end >= 0 || bytes.length < length) {
       const record = parseRecord(end < 0 ? text : text.slice(0, end));
       return record !== undefined && isJournalOpen(record) ? record : undefined;
     }
+  }
+}
+
+/** An owner may remove its journal at any moment, also between a look and a read; undefined then. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }
 

@@ -30,6 +30,7 @@ import { layOut, line } from './emit-layout.ts';
 import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
 import { encodeName, type Resolution, resolveNames, type Variable } from './scope.ts';
+import { type SchemaJson, toolParameters } from './tool-schema.ts';
 import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
 
 /**
@@ -52,6 +53,8 @@ export interface ModuleFacts {
     readonly params: readonly { readonly name: string; readonly type: string | undefined }[];
     readonly isTest: boolean;
   }[];
+  /** JSON Schema of the parameters of each tool that the module declares at its top. */
+  readonly tools: Readonly<Record<string, SchemaJson>>;
   /** Builtins the code asks for. */
   readonly builtins: readonly string[];
   readonly asyncMethods: readonly string[];
@@ -92,6 +95,7 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
         asyncMethods,
         pipelines: pipelineFacts(program),
         builtins: [...module.usedBuiltins, ...module.usedGlobals].sort(),
+        tools: declaredTools(program, module),
         hasMain: program.items.some((item) => isMain(declarationOf(item))),
       };
       return { js, facts, problems: module.problems };
@@ -111,6 +115,11 @@ function functionFacts(program: Program, module: ModuleState): FunctionFact[] {
     }
     return [];
   });
+}
+
+function declaredTools(program: Program, module: ModuleState): Record<string, SchemaJson> {
+  const tools = program.items.map(declarationOf).filter((item) => item.kind === 'Tool');
+  return Object.fromEntries(tools.map(({ name, params }) => [name, toolParameters(params, module.types)]));
 }
 
 function pipelineFacts(program: Program): ModuleFacts['pipelines'] {

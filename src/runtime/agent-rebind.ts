@@ -1,25 +1,34 @@
-import { dirname, isAbsolute, join } from 'node:path';
 import { resolveModel } from '../agent/resolve-model.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Rebinder, RebindRequest, Rebound } from '../lifecycle/lifecycle.ts';
-import type { FileStat, Files } from '../platform/platform.ts';
-import { snapshotError } from '../store/snapshot-error.ts';
 import type { LoopPlace } from './agent-context.ts';
-import { createLive, parametersSha256, restoredOptions, toolSlot } from './agent-live.ts';
-import { sha256 } from './agent-program.ts';
+import { createLive, restoredOptions, toolSlot } from './agent-live.ts';
 import { agentServices } from './agent-services.ts';
-import { agentValue, field } from './agent-values.ts';
+import { agentValue } from './agent-values.ts';
 import { decodeCaptures, type FunctionResolver } from './captured-value.ts';
 import type { ClosureSources } from './compile-program.ts';
 import type { Context, Run } from './context.ts';
 import { copyDict, dictSet } from './dict.ts';
 import { thrownText } from './errors.ts';
-import { type LoadedProgram, loadProgram } from './load.ts';
+import { loadProgram } from './load.ts';
 import { limitsOf } from './loop-limits.ts';
-import type { ModuleRecord } from './module-record.ts';
-import { type CompiledProgram, ProgramRejected } from './program.ts';
-import { programSource } from './program-source.ts';
+import {
+  compileParked,
+  type FoundModule,
+  isForeignTool,
+  type LocatedProgram,
+  listOfJson,
+  locateProgram,
+  misfitFault,
+  neededTools,
+  objectsOf,
+  programFault,
+  toolMisfits,
+  unboundToolFault,
+  withSources,
+} from './parked-program.ts';
+import type { CompiledProgram } from './program.ts';
 import { ProgramFunctions } from './rebind.ts';
 import { rootContext } from './task-context.ts';
 import { Dict, type HarnFunction, type Value } from './value.ts';
@@ -61,132 +70,45 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
 interface ParkedProgram {
   readonly facts: JsonObject;
   readonly resolver: FunctionResolver;
-  readonly modules: ReadonlyMap<string, ModuleRecord>;
   readonly warnings: string[];
 }
 
 async function loadParked(run: Run, context: Context, request: RebindRequest, facts: JsonObject): Promise<ParkedProgram> {
-  const saved = objectsOf(facts.modules);
-  const places = new Map(saved.map((module): [string, FoundModule] => [String(module.path), findModule(run, request, module)]));
-  const entry = places.get(String(facts.script_path)) ?? [...places.values()][0];
-  if (entry === undefined) throw fault(request, 'program', 'the snapshot names no script');
-  const changed = saved.map((module) => String(module.path)).filter((path) => places.get(path)?.isChanged === true);
-  if (changed.length > 0 && run.platform.env.get('HARN_RESUME_STRICT') === '1') {
-    throw fault(request, 'program', `${changed.join(', ')} changed since the loop was parked`);
-  }
-  const { loaded, functions } = await compileAndLoad(run, context, request, entry, places);
-  await functions.prepare(closurePlaces(facts, places));
-  const program: ParkedProgram = {
+  const located = locateProgram(run, request, facts);
+  const program = await compileParked(run, request, located);
+  const [misfit] = toolMisfits(facts, located, program);
+  if (misfit !== undefined) throw misfitFault(request, misfit);
+  const functions = await loadDeclarations(run, context, request, located, program);
+  await functions.prepare(closurePlaces(facts, located.modules));
+  const { changed } = located;
+  return {
     facts,
-    resolver: resolverFor(functions, places),
-    modules: byStoredPath(loaded.modules, places),
-    warnings: [],
+    resolver: resolverFor(functions, located.modules),
+    warnings: changed.length === 0 ? [] : [`harn: ${changed.join(', ')} changed since the loop was parked; its tools still fit`],
   };
-  if (changed.length > 0) {
-    assertSameTools(request, program);
-    program.warnings.push(`harn: ${changed.join(', ')} changed since the loop was parked; its tools still fit`);
-  }
-  return program;
 }
 
-interface FoundModule {
-  /** Where it is, or was: relative imports and `source_dir()` start here. */
-  readonly path: string;
-  readonly text: string;
-  readonly isChanged: boolean;
-  /** The text at the time of the park: closures are found in it by their offset. Undefined when nobody has it any more. */
-  readonly original: string | undefined;
-}
-
-/** The first candidate that exists: beside the snapshot's project, in the current project, as written, embedded. */
-function findModule(run: Run, request: RebindRequest, module: JsonObject): FoundModule {
-  const { files } = run.platform;
-  const stored = String(module.path);
-  const candidates = isAbsolute(stored) ? [stored] : [...projectRoots(run, request).map((root) => join(root, stored))];
-  const found = candidates.find((path) => files.stat(path)?.isFile === true);
-  const path = found ?? candidates[0] ?? stored;
-  if (found === undefined && typeof module.source !== 'string') throw fault(request, 'program', `the source of ${stored} is missing`);
-  const text = found === undefined ? String(module.source) : files.readText(found);
-  const isChanged = sha256(text) !== module.sha256;
-  const original = typeof module.source === 'string' ? module.source : isChanged ? undefined : text;
-  return { path, text, isChanged, original };
-}
-
-/** The parent of the `.harn` folder that holds the snapshot comes first: the snapshot may have moved with its project. */
-function projectRoots(run: Run, { snapshotPath }: RebindRequest): string[] {
-  const roots: string[] = [];
-  for (let folder = dirname(snapshotPath); folder !== dirname(folder); folder = dirname(folder)) {
-    if (folder.endsWith('.harn')) roots.push(dirname(folder));
-  }
-  return [...roots, ...(run.projectRoot === undefined ? [] : [run.projectRoot]), run.platform.files.cwd()];
-}
-
-async function compileAndLoad(
+async function loadDeclarations(
   run: Run,
   context: Context,
   request: RebindRequest,
-  entry: FoundModule,
-  places: ReadonlyMap<string, FoundModule>,
-): Promise<{ readonly loaded: LoadedProgram; readonly functions: ProgramFunctions }> {
-  const { files } = run.platform;
-  const modules = [...places.values()];
-  const embedded = modules.flatMap(({ path, text }): [string, string][] => (files.stat(path)?.isFile === true ? [] : [[path, text]]));
-  const parked = modules.flatMap(({ path, original }): [string, string][] => (original === undefined ? [] : [[path, original]]));
+  { entry, modules }: LocatedProgram,
+  program: CompiledProgram,
+): Promise<ProgramFunctions> {
+  const parked = [...modules.values()].flatMap(({ path, original }): [string, string][] =>
+    original === undefined ? [] : [[path, original]],
+  );
   const sources = async (): Promise<ClosureSources> => {
     const { closureSources } = await import('./compile-program.ts');
-    return closureSources(withSources(files, parked), entry.path, entry.original ?? entry.text);
+    return closureSources(withSources(run.platform.files, parked), entry.path, entry.original ?? entry.text);
   };
   try {
-    const program = await compileWith(run, embedded, entry);
     const loaded = await loadProgram(run, context, program, { mode: 'declarations' });
-    return { loaded, functions: new ProgramFunctions(run, loaded, sources) };
+    return new ProgramFunctions(run, loaded, sources);
   } catch (error) {
-    const why =
-      error instanceof ProgramRejected
-        ? `the script no longer compiles: ${error.message}`
-        : `the script cannot be loaded: ${errorText(error)}`;
-    throw fault(request, 'program', why, error);
+    throw programFault(request, 'program', `the script cannot be loaded: ${errorText(error)}`, error);
   }
 }
-
-/** A program with texts that are in no file is in no cache either. */
-async function compileWith(
-  run: Run,
-  embedded: readonly (readonly [string, string])[],
-  { path, text }: FoundModule,
-): Promise<CompiledProgram> {
-  if (embedded.length === 0) return programSource(run).compile(path, text);
-  const { compileProgram } = await import('./compile-program.ts');
-  return compileProgram(withSources(run.platform.files, embedded), path, text);
-}
-
-/** Files as they are but for these texts. A proxy, because `Files` may be a class. */
-function withSources(files: Files, sources: Iterable<readonly [path: string, text: string]>): Files {
-  const texts = new Map(sources);
-  if (texts.size === 0) return files;
-  const overlay: Partial<Files> = {
-    readText: (path) => texts.get(path) ?? files.readText(path),
-    exists: (path) => texts.has(path) || files.exists(path),
-    stat: (path) => files.stat(path) ?? (texts.has(path) ? EMBEDDED : undefined),
-    realPath: (path) => (texts.has(path) ? path : files.realPath(path)),
-  };
-  return new Proxy(files, {
-    get: (target, key) => {
-      const member: unknown = Reflect.get(overlay, key) ?? Reflect.get(target, key);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
-}
-
-const EMBEDDED: FileStat = {
-  sizeBytes: 0,
-  isFile: true,
-  isDirectory: false,
-  isSymbolicLink: false,
-  readonly: true,
-  modifiedAt: 0,
-  mode: 0o400,
-};
 
 /** Snapshots name modules by stored path; the program knows them by where they are now. */
 function resolverFor(functions: ProgramFunctions, places: ReadonlyMap<string, FoundModule>): FunctionResolver {
@@ -204,18 +126,6 @@ function resolverFor(functions: ProgramFunctions, places: ReadonlyMap<string, Fo
   };
 }
 
-function byStoredPath(
-  modules: ReadonlyMap<string, ModuleRecord>,
-  places: ReadonlyMap<string, FoundModule>,
-): ReadonlyMap<string, ModuleRecord> {
-  return new Map(
-    [...places].flatMap(([stored, { path }]): [string, ModuleRecord][] => {
-      const record = modules.get(path);
-      return record === undefined ? [] : [[stored, record]];
-    }),
-  );
-}
-
 /** Where closures begin, those inside captures included. */
 function closurePlaces(facts: JsonObject, places: ReadonlyMap<string, FoundModule>): { module: string; offset: number }[] {
   const found: { module: string; offset: number }[] = [];
@@ -228,10 +138,6 @@ function closurePlaces(facts: JsonObject, places: ReadonlyMap<string, FoundModul
   };
   visit(facts.closures);
   return found;
-}
-
-function listOf(value: Value): readonly Value[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** What can be bound, by slot; a slot that cannot be is left out. */
@@ -268,20 +174,15 @@ function restoreTools(
   program: ParkedProgram | undefined,
   closures: ReadonlyMap<string, HarnFunction>,
 ): Value[] {
-  const needed = new Set([...listOfJson(options.stop_after_successful_tools), ...listOfJson(options.require_successful_tools)]);
+  const needed = neededTools(options);
   return objectsOf(options.tools).map((entry) => {
     const name = String(entry.name);
     const value = agentValue(entry);
-    if (!(value instanceof Dict) || isForeign(entry)) return value;
+    if (!(value instanceof Dict) || isForeignTool(entry)) return value;
     const handler = closures.get(toolSlot(name));
-    if (handler === undefined && needed.has(name)) throw fault(request, 'tools', `the tool ${name} cannot be bound again`);
+    if (handler === undefined && needed.has(name)) throw unboundToolFault(request, name);
     return dictSet(copyDict(value), 'handler', handler ?? stub(name, lostCapture(program, name)));
   });
-}
-
-/** Tools of hosts, servers and providers have no handler of the script. */
-function isForeign({ executor }: JsonObject): boolean {
-  return executor === 'host_bridge' || executor === 'mcp_server' || executor === 'provider_native';
 }
 
 function lostCapture(program: ParkedProgram | undefined, name: string): string | undefined {
@@ -297,28 +198,4 @@ function stub(name: string, capture: string | undefined): HarnFunction {
   }) as unknown as HarnFunction;
   (fn as { meta: HarnFunction['meta'] }).meta = { kind: 'builtin', name, params: ['args'], isAsync: false };
   return fn;
-}
-
-/** A changed script may go on as long as every declared tool is still there with the same parameters (5.12 step 4). */
-function assertSameTools(request: RebindRequest, { facts, modules }: ParkedProgram): void {
-  for (const tool of objectsOf(facts.tools)) {
-    if (tool.binding !== 'declared' || typeof tool.symbol !== 'string') continue;
-    const entry = listOf(field(modules.get(String(tool.module))?.exports[tool.symbol], 'tools'))[0];
-    if (entry === undefined) throw fault(request, 'program', `the script changed and the tool ${String(tool.name)} is gone`);
-    if (parametersSha256(entry, sha256) !== tool.schema_sha256) {
-      throw fault(request, 'program', `the script changed and the tool ${String(tool.name)} takes other parameters`);
-    }
-  }
-}
-
-function fault(request: RebindRequest, reason: 'program' | 'tools' | 'closures', cause: string, causedBy?: unknown): Error {
-  return snapshotError(reason, cause, { target: request.target, path: request.snapshotPath, workerId: request.workerId, causedBy });
-}
-
-function objectsOf(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function listOfJson(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -30,6 +30,6 @@ function firstLine(reason: string): string {
 }
 
 /** As it is when a shell reads it as one word. */
-function quoteForShell(path: string): string {
+export function quoteForShell(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -15,6 +15,8 @@ export interface WorkerCommand {
   readonly help: string;
 }
 
+const WORKER_ARGUMENT = 'its id, the beginning of it (12 characters or more), or the path of its file';
+
 const JSON_OPTION: OptionSpec = { flag: '--json', description: 'print one JSON object on stdout' };
 
 export const WORKER_COMMANDS = {
@@ -37,6 +39,32 @@ WAKE says what comes next: a time, a topic or an event; "by hand" when somebody
 has to resume it; "nobody" when the process that should wake it is gone.
 Exit codes: 0 listed, 2 usage.`,
   },
+  show: {
+    argument: '<worker>',
+    argumentDescription: WORKER_ARGUMENT,
+    description: 'what a worker is and what it said so far',
+    options: {
+      json: JSON_OPTION,
+      full: { flag: '--full', description: 'the whole transcript, nothing cut' },
+      last: { flag: '--last', value: 'count', description: 'this many of the last messages (default 20)' },
+    },
+    help: `
+Texts longer than 8 lines or 600 characters are cut; --json never cuts.
+Exit codes: 0 shown, 1 no such worker or a damaged file, 2 usage.`,
+  },
+  why: {
+    argument: '<worker>',
+    argumentDescription: WORKER_ARGUMENT,
+    description: 'what will wake a worker, and whether a resume would be accepted',
+    options: {
+      json: JSON_OPTION,
+      suspension: { flag: '--suspension', value: 'id', description: 'judge the resume of this suspension, not the current one' },
+    },
+    help: `
+Reads files only: nothing is claimed, run or changed. Changes of the script since
+the park are shown line by line.
+Exit codes: 0 a resume would be accepted, 1 it would be refused, 2 usage.`,
+  },
 } as const satisfies Record<string, WorkerCommand>;
 
 export type WorkerCommandName = keyof typeof WORKER_COMMANDS;
@@ -55,5 +83,19 @@ export async function runWorkerCommand(platform: Platform, name: WorkerCommandNa
       const { listCommand } = await import('./commands/workers-list.ts');
       return listCommand(platform, parsed.options);
     }
+    case 'show': {
+      const { showCommand } = await import('./commands/workers-show.ts');
+      return showCommand(platform, oneWorker(name, parsed.words), parsed.options);
+    }
+    case 'why': {
+      const { whyCommand } = await import('./commands/workers-why.ts');
+      return whyCommand(platform, oneWorker(name, parsed.words), parsed.options);
+    }
   }
+}
+
+function oneWorker(command: string, words: readonly string[]): string {
+  const [worker, ...others] = words;
+  if (worker !== undefined && others.length === 0) return worker;
+  throw new UsageError(`${command} takes ${worker === undefined ? 'a worker' : 'one worker'}: harn workers ${command} <worker>`);
 }

@@ -158,8 +158,11 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   return worker;
 }
 
-/** Conditions that nobody could have written (6.2). An unknown timeout action is none: it matters only when it fires. */
-function assertStoredConditions(conditions: JsonObject | null, { target, snapshotPath, id }: ResumeSubject): void {
+/**
+ * Conditions that nobody could have written (6.2). An unknown timeout action is none: it matters only when it fires.
+ * @throws HarnError `HARN-SUS-004`, reason `malformed`
+ */
+export function assertStoredConditions(conditions: JsonObject | null, { target, snapshotPath, id }: ResumeSubject): void {
   try {
     readStoredConditions(conditions);
   } catch (error) {

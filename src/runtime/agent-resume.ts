@@ -2,6 +2,7 @@ import type { Instant } from '../base/instant.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { shownPathOf } from '../lifecycle/persist.ts';
 import { resumeWorker } from '../lifecycle/resume.ts';
+import type { ResumeTarget } from '../lifecycle/resume-subject.ts';
 import { summaryOf } from '../lifecycle/summary.ts';
 import { isSnapshotPath } from '../store/state-root.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
@@ -25,12 +26,8 @@ export interface OperatorResume {
  */
 export async function resumeAsOperator(run: Run, request: OperatorResume): Promise<JsonObject> {
   const lifecycle = lifecycleOf(run);
-  const { target, suspensionId } = request;
   const started = await resumeWorker(lifecycle, {
-    target:
-      isSnapshotPath(target) || looksLikeFile(run, target)
-        ? { kind: 'path', path: target, suspensionId }
-        : { kind: 'worker', id: target, suspensionId },
+    target: operatorTarget(run, request.target, request.suspensionId),
     input: request.input,
     continueTranscript: request.continueTranscript,
     cause: 'operator',
@@ -42,6 +39,13 @@ export async function resumeAsOperator(run: Run, request: OperatorResume): Promi
   if (worker === undefined || started.pre_resume_denied !== undefined) return started;
   await worker.settled(run.signal);
   return summaryOf(worker, shownPathOf(lifecycle, worker));
+}
+
+/** The worker that somebody names on the command line (12.3): by a path, an id, or the beginning of one. */
+export function operatorTarget(run: Run, target: string, suspensionId?: string): ResumeTarget {
+  return isSnapshotPath(target) || looksLikeFile(run, target)
+    ? { kind: 'path', path: target, suspensionId }
+    : { kind: 'worker', id: target, suspensionId };
 }
 
 /** A name without a slash may still be a file in the current directory, or a prefix of an id that only a path search knows. */

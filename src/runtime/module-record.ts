@@ -186,7 +186,7 @@ function toolArguments(params: readonly string[], args: readonly Value[]): reado
 }
 
 /** The short form of 2.2 out of the schema, so that scripts find `parameters.NAME.type` as they do after `tool_define`. */
-function argumentForms(schema: unknown): Value {
+export function argumentForms(schema: unknown): Value {
   const { properties, required } = schema as { properties: Record<string, object>; required: readonly string[] };
   const forms = Object.entries(properties).map(([name, form]) => [name, required.includes(name) ? form : { ...form, required: false }]);
   return jsonValue(Object.fromEntries(forms));

@@ -6,8 +6,9 @@ import type { FileStat, Files } from '../platform/platform.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import { parametersSha256 } from './agent-live.ts';
 import { sha256 } from './agent-program.ts';
-import { agentValue } from './agent-values.ts';
 import type { Run } from './context.ts';
+import { dictOf } from './dict.ts';
+import { argumentForms } from './module-record.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
 import { programSource } from './program-source.ts';
 
@@ -100,7 +101,7 @@ export function toolMisfits(facts: JsonObject, { modules, changed }: LocatedProg
     const path = modules.get(String(module))?.path;
     const parameters = program.modules.find((candidate) => candidate.path === path)?.facts.tools?.[symbol];
     if (parameters === undefined) return [{ name: String(name), problem: 'gone' }];
-    const isSame = parametersSha256(agentValue({ parameters: parameters as Json }), sha256) === schema_sha256;
+    const isSame = parametersSha256(dictOf([['parameters', argumentForms(parameters)]]), sha256) === schema_sha256;
     return isSame ? [] : [{ name: String(name), problem: 'parameters' }];
   });
 }

@@ -61,9 +61,14 @@ export function locateSnapshot(places: SearchPlaces, target: string): SnapshotLo
     const found = locationAt(places.files, candidate);
     if (found !== undefined) return found;
   }
-  const byPrefix = isSnapshotPath(target) ? undefined : findByPrefix(places, target);
-  if (byPrefix !== undefined) return { kind: 'worker', snapshotPath: byPrefix };
-  throw snapshotError('missing', `no such file; tried ${candidates.join(', ')}${pathHint(target)}`, {
+  const byPrefix = isSnapshotPath(target) ? [] : idsByPrefix(places, target);
+  const [only] = byPrefix;
+  if (only !== undefined && byPrefix.length === 1) return { kind: 'worker', snapshotPath: join(places.workersDirectory, `${only}.json`) };
+  const cause =
+    byPrefix.length > 1
+      ? `${byPrefix.length} workers begin like this, ${byPrefix.slice(0, 3).join(', ')}${byPrefix.length > 3 ? ', …' : ''}; give more of the id`
+      : `no such file; tried ${candidates.join(', ')}${prefixHint(target)}${pathHint(target)}`;
+  throw snapshotError('missing', cause, {
     target,
     path: isSnapshotPath(target) ? target : undefined,
     detail: { tried: candidates },
@@ -99,16 +104,20 @@ function locationAt(files: Files, candidate: string): SnapshotLocation | undefin
   return isWorker ? { kind: 'worker', snapshotPath: candidate } : undefined;
 }
 
-function findByPrefix(places: SearchPlaces, prefix: string): string | undefined {
-  if (prefix.length < SHORTEST_PREFIX || !places.files.exists(places.workersDirectory)) return undefined;
+function idsByPrefix(places: SearchPlaces, prefix: string): string[] {
+  if (prefix.length < SHORTEST_PREFIX || !places.files.exists(places.workersDirectory)) return [];
   const ids = new Set(
     places.files
       .list(places.workersDirectory)
       .filter((name) => name.startsWith(prefix) && /\.jsonl?$/.test(name))
       .map((name) => name.replace(/(\.journal\.jsonl|\.json)$/, '')),
   );
-  const [only] = ids;
-  return only !== undefined && ids.size === 1 ? join(places.workersDirectory, `${only}.json`) : undefined;
+  return [...ids].sort();
+}
+
+function prefixHint(target: string): string {
+  const isShort = !isSnapshotPath(target) && target.length < SHORTEST_PREFIX;
+  return isShort ? ` (the beginning of an id needs at least ${SHORTEST_PREFIX} characters)` : '';
 }
 
 /** Some shells for Windows rewrite arguments that look like paths of another system. */

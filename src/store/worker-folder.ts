@@ -1,5 +1,6 @@
 import type { Files } from '../platform/platform.ts';
 import { CLOSED_INDEX } from './closed-index.ts';
+import { journalPathOf } from './journal-file.ts';
 
 /** What lies in a folder of snapshots, sorted by name: the files of each worker together, and what belongs to none. */
 export interface WorkerFolder {
@@ -40,6 +41,16 @@ export function readWorkerFolder(files: Files, directory: string): WorkerFolder 
     hasClaim: present.has(`${stem}${CLAIM}`),
   }));
   return { workers, foreign };
+}
+
+/** The files of one worker. */
+export function workerFileSet(files: Files, snapshotPath: string): WorkerFileSet {
+  return {
+    snapshotPath,
+    hasSnapshot: files.exists(snapshotPath),
+    hasJournal: files.exists(journalPathOf(snapshotPath)),
+    hasClaim: files.exists(`${snapshotPath}.claim`),
+  };
 }
 
 function stemOf(name: string): string | undefined {

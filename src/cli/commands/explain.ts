@@ -3,6 +3,7 @@ import { CHECKER_CODES } from '../../language/check-codes.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { EXIT } from '../exit-codes.ts';
 import { UsageError } from '../parse-options.ts';
+import { wrapText } from '../wrap.ts';
 
 /** Of running agents first, then of the checker. */
 const ALL_CODES: readonly ErrorCode[] = [...ERROR_CODES, ...Object.values(CHECKER_CODES)];
@@ -27,6 +28,8 @@ function listOfCodes(): string {
   return ALL_CODES.map(({ code, title }) => `${code}  ${title}\n`).join('');
 }
 
+const PARAGRAPH = { first: '', rest: '  ' };
+
 const RETRY: Readonly<Record<ErrorCode['retry'], string>> = {
   never: 'Trying the same again does not help.',
   later: 'Trying again later can help.',
@@ -38,26 +41,11 @@ function explanation({ code, title, text, cause, example, fix, retry }: ErrorCod
     '',
     `  ${text}`,
     '',
-    paragraph('Why', cause),
-    paragraph('What to do', `${fix} ${RETRY[retry]}`),
+    wrapText(`Why: ${cause}`, PARAGRAPH),
+    wrapText(`What to do: ${fix} ${RETRY[retry]}`, PARAGRAPH),
     'How to get it:',
     '',
     ...example.split('\n').map((line) => `  ${line}`),
     '',
   ].join('\n');
-}
-
-const WIDTH = 80;
-
-/** `Title: words`, wrapped to the width of a terminal. */
-function paragraph(title: string, text: string): string {
-  const lines: string[] = [];
-  let line = `${title}:`;
-  for (const word of text.split(' ')) {
-    if (line.length + 1 + word.length > WIDTH) {
-      lines.push(line);
-      line = `  ${word}`;
-    } else line += ` ${word}`;
-  }
-  return `${[...lines, line].join('\n')}\n`;
 }

@@ -33,6 +33,11 @@ export function parseRunArguments(argv: readonly string[]): RunArguments {
   return checked({ file: words[0], options, rest }, words);
 }
 
+/** Arguments of a resume that came from another command line. */
+export function resumeArguments(worker: string, { options, rest }: Pick<RunArguments, 'options' | 'rest'>): RunArguments {
+  return checked({ file: undefined, options: { ...options, resume: worker }, rest }, []);
+}
+
 /** Pairs of options that exclude each other. */
 const EXCLUSIVE: readonly (readonly [RunOptionName, RunOptionName])[] = [
   ['resume', 'evaluate'],

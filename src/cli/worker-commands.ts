@@ -1,5 +1,6 @@
 import type { Platform } from '../platform/platform.ts';
 import { type OptionSpec, parseOptions, UsageError } from './parse-options.ts';
+import { RUN_OPTIONS, resumeArguments } from './run-options.ts';
 
 /**
  * `harn workers …`: one table for the parser and for the help. Each command is loaded when it is called; a listing must
@@ -18,6 +19,8 @@ export interface WorkerCommand {
 const WORKER_ARGUMENT = 'its id, the beginning of it (12 characters or more), or the path of its file';
 
 const JSON_OPTION: OptionSpec = { flag: '--json', description: 'print one JSON object on stdout' };
+
+const { evaluate: _evaluate, resume: _resume, ...RESUME_OPTIONS } = RUN_OPTIONS;
 
 export const WORKER_COMMANDS = {
   list: {
@@ -65,6 +68,52 @@ Reads files only: nothing is claimed, run or changed. Changes of the script sinc
 the park are shown line by line.
 Exit codes: 0 a resume would be accepted, 1 it would be refused, 2 usage.`,
   },
+  resume: {
+    argument: '<worker>',
+    argumentDescription: `${WORKER_ARGUMENT}; text after -- is its input`,
+    description: 'go on with a parked worker; the same as harn run --resume',
+    options: RESUME_OPTIONS,
+    help: `
+Exit codes: 0 done or parked again, 1 refused, denied or failed, 2 usage, 130
+SIGINT, 143 SIGTERM.`,
+  },
+  close: {
+    argument: '<worker>',
+    argumentDescription: WORKER_ARGUMENT,
+    description: 'end a worker for good; nothing can resume it after that',
+    options: { json: JSON_OPTION, reason: { flag: '--reason', value: 'text', description: 'why, for the record in its file' } },
+    help: `
+A worker that another process runs or resumes right now is left alone
+(HARN-SUS-006). The file stays; harn workers show still reads it.
+Exit codes: 0 closed, or over already, 1 refused, 2 usage.`,
+  },
+  wait: {
+    argument: '<worker>',
+    argumentDescription: WORKER_ARGUMENT,
+    description: 'come back when a worker is over, or in a given state',
+    options: {
+      json: JSON_OPTION,
+      until: { flag: '--until', value: 'states', description: 'come back in one of these (default done,closed)' },
+      timeout: { flag: '--timeout', value: 'seconds', description: 'give up after this long (default never)' },
+    },
+    help: `
+Prints the state that it ended with. States: running awaiting suspended
+interrupted completed failed cancelled, or in groups: done (completed, failed) and
+closed (cancelled).
+Exit codes: 0 reached, 1 the time is up, the state can no longer be reached, or the
+worker failed; 2 usage.`,
+  },
+  verify: {
+    argument: '[workers...]',
+    argumentDescription: 'ids, beginnings of ids, or paths; all workers without any',
+    description: 'check the files of workers: checksums, journals, transcripts, scripts',
+    options: { json: JSON_OPTION, quiet: { flag: '--quiet', description: 'only those with an error or a warning' } },
+    help: `
+error    a resume is refused, or the file cannot be trusted
+warning  a resume goes on, but something is repaired or has changed
+note     nothing to do
+Exit codes: 0 no error, 1 errors, 2 usage.`,
+  },
 } as const satisfies Record<string, WorkerCommand>;
 
 export type WorkerCommandName = keyof typeof WORKER_COMMANDS;
@@ -90,6 +139,23 @@ export async function runWorkerCommand(platform: Platform, name: WorkerCommandNa
     case 'why': {
       const { whyCommand } = await import('./commands/workers-why.ts');
       return whyCommand(platform, oneWorker(name, parsed.words), parsed.options);
+    }
+    case 'resume': {
+      const worker = oneWorker(name, parsed.words);
+      const { resumeCommand } = await import('./commands/resume.ts');
+      return resumeCommand(platform, resumeArguments(worker, parsed));
+    }
+    case 'close': {
+      const { closeCommand } = await import('./commands/workers-close.ts');
+      return closeCommand(platform, oneWorker(name, parsed.words), parsed.options);
+    }
+    case 'verify': {
+      const { verifyCommand } = await import('./commands/workers-verify.ts');
+      return verifyCommand(platform, parsed.words, parsed.options);
+    }
+    case 'wait': {
+      const { waitCommand } = await import('./commands/workers-wait.ts');
+      return waitCommand(platform, oneWorker(name, parsed.words), parsed.options);
     }
   }
 }

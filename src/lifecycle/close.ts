@@ -18,14 +18,21 @@ import { transition } from './transition.ts';
 import { splitSnapshot, Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 
+export interface CloseMark {
+  /** `operator`, `parent` or what else asked. */
+  readonly by: string;
+  /** `closed` by default. */
+  readonly reason?: string | undefined;
+}
+
 /**
  * `close_agent` (spec/agents.md 5.11): ends a worker for good. A running one is told through its signal and not waited
  * for; a late result of it is dropped. No hook of suspend or resume runs.
  *
- * @param by who closes it, for the mark in the snapshot
+ * @param mark who closes it, and why, for the mark in the snapshot
  * @throws HarnError `HARN-SUS-006` for a worker that another process runs or resumes; plain when it cannot be written
  */
-export async function closeWorker(lifecycle: Lifecycle, target: ResumeTarget, by: string): Promise<JsonObject> {
+export async function closeWorker(lifecycle: Lifecycle, target: ResumeTarget, mark: CloseMark): Promise<JsonObject> {
   for (;;) {
     const subject = resolveSubject(lifecycle, target);
     if (transition(subject.status, 'close').kind === 'stay' || subject.isClosed) return subject.summary();
@@ -35,17 +42,17 @@ export async function closeWorker(lifecycle: Lifecycle, target: ResumeTarget, by
       await worker.changed();
       continue;
     }
-    return worker?.tenure === undefined ? closeParked(lifecycle, subject, by) : closeRunning(lifecycle, worker, by);
+    return worker?.tenure === undefined ? closeParked(lifecycle, subject, mark) : closeRunning(lifecycle, worker, mark);
   }
 }
 
-async function closeRunning(lifecycle: Lifecycle, worker: Worker, by: string): Promise<JsonObject> {
+async function closeRunning(lifecycle: Lifecycle, worker: Worker, mark: CloseMark): Promise<JsonObject> {
   const { tenure } = worker;
   if (tenure === undefined) throw new Error(`${worker.id} is not run by this process`);
   tenure.assertOwner();
   const state = foldedState(lifecycle, worker, tenure);
   // Written first: a disk that refuses leaves the worker running.
-  commitClose(lifecycle, worker, by, state);
+  commitClose(lifecycle, worker, mark, state);
   tenure.isOver = true;
   tenure.abort(new HarnError('cancelled', 'worker cancelled', { data: { category: 'cancelled', kind: 'terminal', reason: 'unknown' } }));
   tenure.finish();
@@ -56,14 +63,14 @@ async function closeRunning(lifecycle: Lifecycle, worker: Worker, by: string): P
   return announceClosed(lifecycle, worker);
 }
 
-async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, by: string): Promise<JsonObject> {
+async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, mark: CloseMark): Promise<JsonObject> {
   const claim = claimToClose(lifecycle, subject);
   try {
     if (subject.worker === undefined) sweepLeftovers(lifecycle, subject.snapshotPath);
     const worker = subject.worker ?? workerOfFiles(lifecycle, subject);
     const armed = lifecycle.waker.disarm(worker);
     try {
-      commitClose(lifecycle, worker, by, worker.state);
+      commitClose(lifecycle, worker, mark, worker.state);
     } catch (error) {
       armed.restore();
       throw error;
@@ -93,7 +100,7 @@ function workerOfFiles(lifecycle: Lifecycle, { files, target, snapshotPath }: Re
   return new Worker(snapshotPath, record, state, undefined);
 }
 
-function commitClose(lifecycle: Lifecycle, worker: Worker, by: string, state: LoopState): void {
+function commitClose(lifecycle: Lifecycle, worker: Worker, { by, reason = 'closed' }: CloseMark, state: LoopState): void {
   const { platform } = lifecycle;
   const now = renderInstant(platform.clock.now());
   const changes = {
@@ -104,7 +111,7 @@ function commitClose(lifecycle: Lifecycle, worker: Worker, by: string, state: Lo
     last_suspension: worker.suspension ?? worker.record.last_suspension,
     armed: null,
     latest_error: 'worker cancelled',
-    rejected: { at: now, by, reason: 'closed' },
+    rejected: { at: now, by, reason },
     resume: { ...worker.record.resume, generation: worker.generation + 1 },
   };
   try {

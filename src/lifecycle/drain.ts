@@ -41,7 +41,7 @@ async function drainWorker(lifecycle: Lifecycle, entry: JsonObject): Promise<Dra
 }
 
 async function settle(lifecycle: Lifecycle, handle: string, disposition: Disposition, input: string | undefined): Promise<void> {
-  if (disposition === 'cancel') await closeWorker(lifecycle, { kind: 'worker', id: handle }, 'operator');
+  if (disposition === 'cancel') await closeWorker(lifecycle, { kind: 'worker', id: handle }, { by: 'operator' });
   if (disposition === 'resume') await resumeDrained(lifecycle, handle, input);
 }
 

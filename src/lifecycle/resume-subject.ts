@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import type { JsonObject } from '../base/json.ts';
 import { daemonFiles } from '../store/daemon-file.ts';
 import { journalPathOf } from '../store/journal-file.ts';
-import { snapshotError } from '../store/snapshot-error.ts';
+import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { locateSnapshot } from '../store/state-root.ts';
 import type { WorkerStatus } from '../store/worker-status.ts';
-import { adoptDaemonFile } from './daemon-snapshot.ts';
+import { adoptDaemonFile, DAEMON_SNAPSHOT } from './daemon-snapshot.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { shownPathOf } from './persist.ts';
 import { buildSummary, summaryOf } from './summary.ts';
@@ -56,19 +56,33 @@ function subjectById(lifecycle: Lifecycle, id: string, suspensionId: string | un
   return subjectOfFiles(lifecycle, readWorkerFiles(lifecycle, snapshotPath, id), undefined, id, suspensionId);
 }
 
-/** The files of a worker named by its id or by the beginning of it. */
+/**
+ * Where the snapshot of a target is, or would be.
+ * @throws HarnError `HARN-SUS-004`, reason `missing`
+ */
+export function snapshotPathOfTarget(lifecycle: Lifecycle, target: ResumeTarget): string {
+  if (target.kind === 'worker') return workerPath(lifecycle, target.id);
+  const path = locatedPath(lifecycle, target.path);
+  const head = readSnapshotHead(lifecycle.platform.files, path, ['_type', 'id']);
+  // The file of a daemon is a copy for its own folder; what counts lies with the other workers.
+  return head?._type === DAEMON_SNAPSHOT ? workerPath(lifecycle, String(head.id)) : path;
+}
+
+/** Of a worker named by its id or by the beginning of it. */
 function workerPath(lifecycle: Lifecycle, id: string): string {
   const { files } = lifecycle.platform;
   const snapshotPath = join(lifecycle.locations.workers, `${id}.json`);
-  if (files.exists(snapshotPath) || files.exists(journalPathOf(snapshotPath))) return snapshotPath;
-  const location = locateSnapshot(searchPlaces(lifecycle), id);
+  return files.exists(snapshotPath) || files.exists(journalPathOf(snapshotPath)) ? snapshotPath : locatedPath(lifecycle, id);
+}
+
+function locatedPath(lifecycle: Lifecycle, target: string): string {
+  const location = locateSnapshot(searchPlaces(lifecycle), target);
   if (location.kind === 'worker') return location.snapshotPath;
-  throw snapshotError('missing', 'it names a directory', { target: id });
+  return daemonFiles(location.directory).snapshot;
 }
 
 function subjectByPath(lifecycle: Lifecycle, path: string, suspensionId: string | undefined): ResumeSubject {
-  const location = locateSnapshot(searchPlaces(lifecycle), path);
-  const snapshotPath = location.kind === 'daemon' ? daemonFiles(location.directory).snapshot : location.snapshotPath;
+  const snapshotPath = locatedPath(lifecycle, path);
   const daemonWorker = adoptDaemonFile(lifecycle, snapshotPath, path);
   if (daemonWorker !== undefined) return subjectById(lifecycle, daemonWorker, suspensionId);
   const files = readWorkerFiles(lifecycle, snapshotPath, path);

@@ -51,19 +51,24 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
   const value = restoredOptions(agentValue(options), tools, closures);
   const place: LoopPlace = { kind: 'loop', workerId: request.workerId, sessionId, limits: limitsOf(value) };
   const live = createLive(context, value, place, request.daemon);
-  const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
-  const { models } = agentServices(run);
-  await models.prepare?.();
   return {
     live,
-    model: resolveModel(
-      { provider: text('provider'), model: text('model'), modelTier: text('model_tier') },
-      (name) => run.platform.env.get(name),
-      models.settings,
-    ),
+    model: await parkedModel(run, options),
     warnings: program?.warnings ?? [],
     resumeBy: live.callbacks.resumeBy,
   };
+}
+
+/** Provider and model that a parked loop would ask. */
+export async function parkedModel(run: Run, options: JsonObject): Promise<Rebound['model']> {
+  const text = (key: string): string | undefined => (typeof options[key] === 'string' ? options[key] : undefined);
+  const { models } = agentServices(run);
+  await models.prepare?.();
+  return resolveModel(
+    { provider: text('provider'), model: text('model'), modelTier: text('model_tier') },
+    (name) => run.platform.env.get(name),
+    models.settings,
+  );
 }
 
 /** A program whose declarations have run, and what of it differs from what was parked. */

@@ -112,7 +112,7 @@ export function resume(world: TestWorld, to: string | ResumeTarget, changes: Par
 }
 
 export function close(world: TestWorld, to: string | ResumeTarget): Promise<JsonObject> {
-  return closeWorker(world.lifecycle, typeof to === 'string' ? target(to) : to, 'operator');
+  return closeWorker(world.lifecycle, typeof to === 'string' ? target(to) : to, { by: 'operator' });
 }
 
 /** The summary once the worker has ended or parked. */

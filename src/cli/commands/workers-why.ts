@@ -5,7 +5,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Palette } from '../../diagnostics/render.ts';
 import { nextTick, scheduleProblem } from '../../lifecycle/cron.ts';
 import { folderFacts } from '../../lifecycle/list-workers.ts';
-import { resolveSubject } from '../../lifecycle/resume-subject.ts';
+import { snapshotPathOfTarget } from '../../lifecycle/resume-subject.ts';
 import { readWorkerHead, type WorkerHead } from '../../lifecycle/worker-head.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { operatorTarget } from '../../runtime/agent-resume.ts';
@@ -50,7 +50,7 @@ interface Facts {
 
 async function gather({ platform, host, lifecycle }: Operator, worker: string, suspensionId: string | undefined): Promise<Facts> {
   const target = operatorTarget(host, worker, suspensionId);
-  const { snapshotPath } = resolveSubject(lifecycle, target);
+  const snapshotPath = snapshotPathOfTarget(lifecycle, target);
   const found = workerFileSet(platform.files, snapshotPath);
   const facts = await folderFacts(platform, { ...lifecycle.locations, workers: dirname(snapshotPath) }, [found]);
   const head = readWorkerHead(platform, found, facts);
@@ -81,14 +81,16 @@ async function explained({ platform }: Operator, facts: Facts): Promise<Omit<Ope
   return { text: `${stateText(platform, head, palette)}${text}`, data: factsJson(platform, facts), error: verdictError(verdict.refusal) };
 }
 
-/** Sentences are wrapped; what is indented is program text. */
+/** Sentences are wrapped; what is indented is to be read or copied as it is. */
 function sectionLine(line: string): string {
   return line.startsWith('  ') ? `  ${line}\n` : wrapText(line, { first: '  ', rest: '    ' });
 }
 
 function stateText({ clock, system }: Platform, head: WorkerHead, palette: Palette): string {
   const { suspension, reason } = head;
-  const age = head.since === undefined ? '' : ` for ${ageText(head.since, clock.now())}`;
+  const isOver = head.lifecycleState === 'done' || head.lifecycleState === 'closed';
+  const elapsed = ageText(head.since, clock.now());
+  const age = head.since === undefined ? '' : isOver ? ` ${elapsed} ago` : ` for ${elapsed}`;
   const turn = suspension?.turn === undefined ? '' : `, after turn ${suspension.turn + 1}`;
   const by = { self: 'by itself', parent: 'by its parent', operator: 'by an operator', triggered: 'by a trigger' }[
     suspension?.initiator ?? ''
@@ -107,7 +109,7 @@ const STATE_WORDS: Readonly<Record<WorkerHead['status'], string>> = {
   awaiting: 'waits for its next trigger',
   suspended: 'is suspended',
   interrupted: 'was interrupted',
-  completed: 'is completed',
+  completed: 'was completed',
   failed: 'failed',
   cancelled: 'was closed',
 };
@@ -158,7 +160,7 @@ function verdictLines(platform: Platform, { head, verdict }: Facts, palette: Pal
   }
   const { files } = platform;
   const command = `harn run --resume ${quoteForShell(displayPath(files.cwd(), head.snapshotPath))}`;
-  return ['accepted, unless a hook of the project denies it', command];
+  return ['accepted, unless a hook of the project denies it', `  ${command}`];
 }
 
 function verdictError(refusal: HarnError | undefined): OperatorOutcome['error'] {

@@ -313,7 +313,7 @@ export const LIFECYCLE: BuiltinGroup = {
       '(handle: any) -> dict',
       'Closes a parked worker at the end of the pipeline.',
       async ([handle], context) =>
-        summaryValue(await closeWorker(lifecycleOf(context.run), workerTarget(handle, 'cancel_subagent'), 'operator')),
+        summaryValue(await closeWorker(lifecycleOf(context.run), workerTarget(handle, 'cancel_subagent'), { by: 'operator' })),
     ),
     'harness.wait_for_any_settlement': waiting(
       '(max: any = nil) -> dict',

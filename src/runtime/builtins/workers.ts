@@ -142,7 +142,7 @@ export const WORKERS: BuiltinGroup = {
       'Ends a worker for good. A worker that has ended already is left as it is.',
       async (context, lifecycle, [worker]) => {
         const by = currentLoop(context) === undefined ? 'operator' : 'parent';
-        return summaryValue(await closeWorker(lifecycle, workerTarget(worker, 'close_agent'), by));
+        return summaryValue(await closeWorker(lifecycle, workerTarget(worker, 'close_agent'), { by }));
       },
     ),
     worker_request: reading('(handle: any) -> any', 'The request of a worker: task, system and payload.', (lifecycle, [handle]) =>

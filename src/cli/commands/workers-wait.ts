@@ -1,0 +1,109 @@
+import { dirname } from 'node:path';
+import { folderFacts } from '../../lifecycle/list-workers.ts';
+import { snapshotPathOfTarget } from '../../lifecycle/resume-subject.ts';
+import { readWorkerHead, type WorkerHead } from '../../lifecycle/worker-head.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { operatorTarget } from '../../runtime/agent-resume.ts';
+import { snapshotError } from '../../store/snapshot-error.ts';
+import { workerFileSet } from '../../store/worker-folder.ts';
+import { STATUSES } from '../../store/worker-status.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Operator, type OperatorOutcome, runAsOperator } from '../operator.ts';
+import { UsageError } from '../parse-options.ts';
+import { listingJson } from '../worker-json.ts';
+
+export interface WaitOptions {
+  readonly json?: string | true | undefined;
+  /** States to wait for; by default the worker has to be over. */
+  readonly until?: string | true | undefined;
+  /** Seconds. */
+  readonly timeout?: string | true | undefined;
+}
+
+const ENDED = ['done', 'closed'];
+const STATES: ReadonlySet<string> = new Set([...STATUSES, ...ENDED]);
+
+/** A look costs a few small reads; it is repeated soon at first and then once a second. */
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+
+/**
+ * `harn workers wait`: comes back when a worker has reached a state, whichever process brings it there.
+ *
+ * @returns the exit code: 1 when the time is up, when the state can no longer be reached, and for a failed worker
+ */
+export function waitCommand(platform: Platform, worker: string, options: WaitOptions): Promise<number> {
+  const states = statesIn(options.until);
+  const timeoutMs = timeoutIn(options.timeout);
+  return runAsOperator(platform, options, async (operator) => {
+    const snapshotPath = snapshotPathOfTarget(operator.lifecycle, operatorTarget(operator.host, worker));
+    const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : platform.clock.monotonicMs() + timeoutMs;
+    let isFirst = true;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      const head = await readHead(operator, snapshotPath, worker);
+      if (isReached(head, states))
+        return outcome(operator, head, options.until === undefined && head.status === 'failed' ? 'failed' : undefined);
+      if (ENDED.includes(head.lifecycleState)) return outcome(operator, head, 'unreachable');
+      if (isFirst && options.json !== true) platform.stdio.err(waitingNote(head));
+      isFirst = false;
+      const leftMs = deadline - platform.clock.monotonicMs();
+      if (leftMs <= 0) return outcome(operator, head, 'timeout');
+      await platform.clock.sleep(Math.min(pauseMs, leftMs));
+    }
+  });
+}
+
+function statesIn(text: string | true | undefined): readonly string[] {
+  if (typeof text !== 'string') return ENDED;
+  const states = text.split(',').map((word) => word.trim());
+  const unknown = states.find((state) => !STATES.has(state));
+  if (unknown !== undefined)
+    throw new UsageError(`--until: ${unknown || 'an empty word'} is no state; there are ${[...STATES].join(', ')}`);
+  return states;
+}
+
+function timeoutIn(text: string | true | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(String(text)) || !Number.isFinite(seconds))
+    throw new UsageError(`--timeout: ${String(text)} is no number of seconds`);
+  return seconds * 1000;
+}
+
+async function readHead({ platform, lifecycle }: Operator, snapshotPath: string, target: string): Promise<WorkerHead> {
+  const found = workerFileSet(platform.files, snapshotPath);
+  if (!found.hasSnapshot && !found.hasJournal)
+    throw snapshotError('missing', 'the files of the worker are gone', { target, path: snapshotPath });
+  const facts = await folderFacts(platform, { ...lifecycle.locations, workers: dirname(snapshotPath) }, [found]);
+  const head = readWorkerHead(platform, found, facts);
+  if (head.kind !== 'worker') throw snapshotError('malformed', head.problem, { target, path: head.path });
+  return head;
+}
+
+function isReached({ status, lifecycleState }: WorkerHead, states: readonly string[]): boolean {
+  return states.includes(status) || states.includes(lifecycleState);
+}
+
+/** Whoever waits for something that nobody will bring about should know it. */
+function waitingNote({ id, status, suspension }: WorkerHead): string {
+  const attendance = status === 'interrupted' ? 'open' : suspension?.attendance;
+  const why = {
+    open: 'until somebody resumes or closes it',
+    unattended: 'until somebody resumes or closes it, since the process that should wake it is gone',
+    attended: 'until it is woken',
+    elsewhere: 'until it is woken',
+  }[attendance ?? 'attended'];
+  return status === 'running' || status === 'awaiting' ? '' : `harn: ${id} is ${status}; waiting ${why}\n`;
+}
+
+function outcome({ platform }: Operator, head: WorkerHead, problem: 'failed' | 'unreachable' | 'timeout' | undefined): OperatorOutcome {
+  const data = { worker: listingJson(platform, head, undefined) };
+  const text = `${head.status}\n`;
+  if (problem === undefined) return { exitCode: EXIT.success, text, data };
+  const message = {
+    failed: `${head.id} failed${head.reason === undefined ? '' : `: ${head.reason}`}`,
+    unreachable: `${head.id} is ${head.status} and stays so`,
+    timeout: `${head.id} is still ${head.status}`,
+  }[problem];
+  return { exitCode: EXIT.failure, text, notes: `harn: ${message}\n`, data, error: { code: problem, message, details: {} } };
+}

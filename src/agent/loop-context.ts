@@ -7,6 +7,7 @@ import type { LoopOptions } from './loop-options.ts';
 import { applyRecord, type LoopProgress, type LoopRecord } from './loop-record.ts';
 import type { RequestFrame } from './loop-request.ts';
 import type { ModelWorld } from './model-call.ts';
+import { noteReminderChanges } from './reminder-notes.ts';
 import type { Dispatcher } from './tool-dispatch.ts';
 
 export interface LoopWorld extends ModelWorld {
@@ -35,14 +36,20 @@ export interface Loop {
   turnLimit: number;
   /** Parsed answer of the last turn, when JSON was asked for. */
   data: Json;
+  /** When the last turn of this activation ended, on the monotonic clock. */
+  turnEndedMs: number | undefined;
+  /** Messages were compacted since the last model call. */
+  hasCompacted: boolean;
   /** Turns in which a native loop ran calls written as text (2.5). */
   fallbackTurns: number;
 }
 
 /** The one way to change the state: the journal has the step before anything builds on it. */
 export function recordStep(loop: Loop, record: LoopRecord): void {
-  loop.activation.record(record);
-  loop.progress = applyRecord(loop.progress, record);
+  const { activation, progress } = loop;
+  activation.record(record);
+  loop.progress = applyRecord(progress, record);
+  noteReminderChanges(activation, progress.counters.iterations_completed, record, progress.transcript, loop.progress.transcript);
 }
 
 export function emitEvent(loop: Loop, event: JsonObject): void {

@@ -5,6 +5,8 @@ import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } fr
 import type { DaemonOptions } from './daemon.ts';
 import { unknownOptions } from './known-options.ts';
 import type { InheritedLimits } from './permissions.ts';
+import { reminderError } from './reminder.ts';
+import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
 import { DEFAULT_SENTINEL } from './text-tools.ts';
 
 /** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
@@ -31,7 +33,7 @@ export interface LoopOptions {
   readonly tokenBudget: number | undefined;
   readonly totalBudgetUsd: number | undefined;
   readonly compaction: CompactionPolicy;
-  readonly reminders: { readonly enabled: boolean; readonly excluded: ReadonlySet<string> };
+  readonly reminders: ReminderOptions;
   readonly awaitResumption: boolean;
   readonly iterationBudget: { readonly max: number; readonly extendBy: number } | undefined;
   readonly policy: JsonObject | undefined;
@@ -117,7 +119,7 @@ const optionsSchema = z.looseObject({
   compact_keep_first: count,
   compact_keep_last: count,
   compact_strategy: z.nullish(strategy),
-  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: z.nullish(z.boolean()), providers: names })])),
+  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: z.nullish(z.boolean()), providers: names, config: dict })])),
   agent_await_resumption_enabled: z.nullish(z.boolean()),
   iteration_budget: z.nullish(
     z.looseObject({ mode: z.nullish(z.enum(['fixed', 'adaptive'])), initial: count, max: count, extend_by: count }),
@@ -217,10 +219,26 @@ function compactionPolicy(options: Given): CompactionPolicy {
   };
 }
 
-function reminderOptions({ reminders }: Given): LoopOptions['reminders'] {
-  if (typeof reminders === 'boolean') return { enabled: reminders, excluded: new Set() };
-  const excluded = (reminders?.providers ?? []).filter((name) => name.startsWith('-')).map((name) => name.slice(1));
-  return { enabled: reminders?.enabled ?? true, excluded: new Set(excluded) };
+const REMINDER_KEYS = ['enabled', 'providers', 'config'];
+
+/** @throws HarnError `HARN-RMD-001` for a key that reminders do not have; `plain` for an unknown provider */
+function reminderOptions({ reminders }: Given): ReminderOptions {
+  if (typeof reminders === 'boolean') return { enabled: reminders, chosen: undefined, excluded: new Set(), config: {} };
+  const unknownKey = Object.keys(reminders ?? {}).find((key) => !REMINDER_KEYS.includes(key));
+  if (unknownKey !== undefined) throw reminderError('001', `unrecognised option \`${unknownKey}\``);
+  const given = reminders?.providers ?? [];
+  const chosen = given.filter((name) => !name.startsWith('-'));
+  const excluded = given.filter((name) => name.startsWith('-')).map((name) => name.slice(1));
+  const unknownName = [...chosen, ...excluded].find((name) => !REMINDER_PROVIDERS.includes(name));
+  if (unknownName !== undefined) {
+    throw new HarnError('plain', `agent_loop: unknown reminder provider \`${unknownName}\`; there are ${REMINDER_PROVIDERS.join(', ')}`);
+  }
+  return {
+    enabled: reminders?.enabled ?? true,
+    chosen: chosen.length === 0 ? undefined : new Set(chosen),
+    excluded: new Set(excluded),
+    config: (reminders?.config ?? {}) as JsonObject, // JSON, as all options that are data
+  };
 }
 
 /** The word that ends the loop (3.5): with native tools and `loop_until_done` a text-only answer does. */

@@ -16,6 +16,8 @@ import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-stat
 import { messageText, toolMessage } from './message.ts';
 import { park, parkByItself } from './park.ts';
 import { pendingReminders } from './reminder.ts';
+import { noteReminder } from './reminder-notes.ts';
+import { isProviderOn } from './reminder-providers.ts';
 import { resolveModel } from './resolve-model.ts';
 import { readShapeWish } from './structured-call.ts';
 import { extractJson } from './structured-output.ts';
@@ -88,6 +90,8 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     turnsTaken: 0,
     turnLimit: options.maxIterations,
     data: null,
+    turnEndedMs: undefined,
+    hasCompacted: false,
     fallbackTurns: 0,
   };
   withoutRefusedReminder(loop);
@@ -111,9 +115,11 @@ function text(value: Json | undefined): string | undefined {
 
 /** The resume put its reminder in without knowing the options; here they are known. */
 function withoutRefusedReminder(loop: Loop): void {
-  const { enabled, excluded } = loop.options.reminders;
-  if (enabled && !excluded.has(RESUME_CONTINUITY)) return;
-  const refused = pendingReminders(loop.progress.transcript).filter((reminder) => reminder.dedupe_key === RESUME_CONTINUITY);
+  const { activation, options, progress } = loop;
+  const put = pendingReminders(progress.transcript).filter((reminder) => reminder.dedupe_key === RESUME_CONTINUITY);
+  if (activation.resume !== undefined)
+    for (const reminder of put) noteReminder(activation, progress.counters.iterations_completed, 'injected', reminder);
+  const refused = isProviderOn(options.reminders, RESUME_CONTINUITY) ? [] : put;
   if (refused.length === 0) return;
   recordStep(loop, { t: 'edit', at: 0, removed: 0, inserted: [], dropped_reminders: refused.map((reminder) => reminder.id) });
 }

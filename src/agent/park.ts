@@ -7,6 +7,7 @@ import { feedbackMessage, type LoopProgress } from './loop-record.ts';
 import { buildParkedResult } from './loop-result.ts';
 import { type LoopCounters, writeLoopState } from './loop-state.ts';
 import { injectReminder } from './reminder.ts';
+import { noteReminder, reminderDifference } from './reminder-notes.ts';
 import { AWAIT_RESUMPTION, parkAudit } from './self-park.ts';
 import { appendEvent } from './transcript.ts';
 
@@ -76,6 +77,7 @@ export async function commitPark(
   daemonState: 'idle' | 'running' = 'running',
 ): Promise<LoopEnd> {
   const { activation, options } = loop;
+  const completed = progress.counters.iterations_completed;
   const taped = loop.live.inbox.takeTape().reduce(appendEvent, progress.transcript);
   const marked = options.reminders.enabled
     ? injectReminder(taped, {
@@ -86,7 +88,7 @@ export async function commitPark(
       }).transcript
     : taped;
   const parts = { transcript: { ...marked, state: 'paused' as const }, counters: withArrived(loop, progress.counters) };
-  const completed = progress.counters.iterations_completed;
+  for (const reminder of reminderDifference(marked, taped)) noteReminder(activation, completed, 'injected', reminder);
   const owned = request.resumeBy === undefined ? { ...request, resumeBy: loop.live.callbacks.resumeBy } : request;
   const suspension = await activation.park(owned, writeLoopState(parts), {
     iterationsCompleted: completed,

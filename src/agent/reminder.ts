@@ -66,7 +66,7 @@ export function decodeReminderSpec(value: unknown): ReminderSpec {
   return { body, ...given, ...(propagate === undefined ? {} : { propagate }) };
 }
 
-function reminderError(number: string, text: string): HarnError {
+export function reminderError(number: string, text: string): HarnError {
   const code = `HARN-RMD-${number}`;
   return new HarnError(code, `${code}: ${text}`, { data: { operation: 'inject_reminder' } });
 }

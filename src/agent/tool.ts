@@ -2,7 +2,7 @@ import { HarnError, hasCode } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
 import { schemaTypeName } from './json-schema.ts';
-import { renderJson } from './json-text.ts';
+import { codePointLength, firstCodePoints, renderJson } from './json-text.ts';
 import type { ToolSpec } from './provider.ts';
 
 /**
@@ -48,6 +48,16 @@ export function toolFault(message: string, cause?: unknown): HarnError {
 
 export function isToolFault(error: unknown): boolean {
   return hasCode(error, TOOL_FAULT);
+}
+
+/** A result that was too long for the model, with a mark of what went. */
+export function snipText(text: string, limit: number): string {
+  const length = codePointLength(text);
+  return length <= limit ? text : `${firstCodePoints(text, limit)}\n[${length - limit} characters snipped]`;
+}
+
+export function isSnipped(text: string): boolean {
+  return /\n\[\d+ characters snipped\]/.test(text);
 }
 
 export type ToolStatus = 'ok' | 'error' | 'rejected';

@@ -56,6 +56,7 @@ async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.c
     dropped_reminders: dropped.filter((id) => !kept.includes(id)),
     ...(usage === undefined ? {} : { usage }),
   });
+  loop.hasCompacted = true;
   emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
 }
 

@@ -14,13 +14,14 @@ import { assistantMessage, type Message, type ToolCall, userMessage } from './me
 import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
-import { pendingReminders, type Reminder } from './reminder.ts';
+import type { Reminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArguments, refusedResults } from './self-park.ts';
 import { addUsage, assertShape, callShaped, readShapeWish } from './structured-call.ts';
 import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
 import { compactWhenLarge } from './turn-compaction.ts';
+import { remindersOfTurn } from './turn-reminders.ts';
 
 /** What a turn leaves for its boundary. */
 export interface TurnOutcome {
@@ -45,7 +46,7 @@ export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   await runHook(loop, 'pre_agent_turn', { session_id: loop.activation.sessionId, iteration: loop.progress.counters.iterations_completed });
   openTurn(loop);
   injectFeedback(loop);
-  const reminders = pendingReminders(loop.progress.transcript);
+  const reminders = remindersOfTurn(loop);
   const asked = await askModel(loop, reminders);
   if (asked === 'over_budget') return { boundary: 'B1', end: { status: 'budget_exhausted', stop_reason: 'total_budget_usd' } };
   if ('fault' in asked) return { boundary: 'B1', end: { status: 'provider_error', stop_reason: 'provider_error', error: asked.fault } };
@@ -57,7 +58,9 @@ export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
     ...readAnswer(loop, asked.answer),
   };
   const awaiting = loop.options.awaitResumption ? turn.calls.findIndex((call) => isLifecycleCall(loop, call)) : -1;
-  return awaiting >= 0 ? parkTurn(loop, turn, awaiting) : workTurn(loop, turn);
+  const outcome = awaiting >= 0 ? await parkTurn(loop, turn, awaiting) : await workTurn(loop, turn);
+  loop.turnEndedMs = loop.world.clock.monotonicMs();
+  return outcome;
 }
 
 /** What the model answered, read. */

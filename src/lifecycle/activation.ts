@@ -126,6 +126,8 @@ export interface Activation {
   record(record: JournalRecord): void;
   /** Hands an event of 3.12 to subscribers, the JSON stream and topics. `worker_update` events are lifecycle's own. */
   emit(event: JsonObject): void;
+  /** Appends a record that only informs to a topic of the event log. */
+  log(topic: string, kind: string, payload: JsonObject): void;
   /** Progress of the worker, once a turn is settled (WorkerProgressed, throttled). */
   progressed(iterationsCompleted: number): void;
 }

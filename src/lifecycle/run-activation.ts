@@ -119,6 +119,11 @@ class RunningActivation implements Activation {
     if (!this.#tenure.isOver) this.#lifecycle.emit(event);
   }
 
+  log(topic: string, kind: string, payload: JsonObject): void {
+    const { eventLog, platform } = this.#lifecycle;
+    eventLog.append({ topic, kind, payload, headers: { worker_id: this.workerId }, occurredAt: platform.clock.now(), durability: 'lazy' });
+  }
+
   progressed(iterationsCompleted: number): void {
     this.#worker.iterationsCompleted = iterationsCompleted;
     if (this.#lifecycle.registry.get(this.workerId) === undefined || this.#tenure.isOver) return;

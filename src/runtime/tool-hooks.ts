@@ -1,7 +1,6 @@
 import { matchesGlob } from '../agent/glob.ts';
-import { codePointLength, firstCodePoints } from '../agent/json-text.ts';
 import { permissionDenied } from '../agent/permissions.ts';
-import { renderToolValue, type ToolReturn } from '../agent/tool.ts';
+import { renderToolValue, snipText, type ToolReturn } from '../agent/tool.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { agentValue, field, optionalText } from './agent-values.ts';
 import { callValue } from './call.ts';
@@ -96,6 +95,6 @@ async function afterwards(context: Context, name: string, hook: ToolHook, answer
 
 function cut(answer: Extract<ToolReturn, { kind: 'value' }>, limit: number): ToolReturn {
   const text = answer.text ?? renderToolValue(answer.value);
-  const length = codePointLength(text);
-  return length <= limit ? answer : { kind: 'value', value: `${firstCodePoints(text, limit)}\n[${length - limit} characters snipped]` };
+  const shown = snipText(text, limit);
+  return shown === text ? answer : { kind: 'value', value: shown };
 }

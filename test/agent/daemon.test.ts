@@ -84,7 +84,7 @@ describe('daemon idle (11.2)', () => {
     const clock = frozenClock();
     const mock = script(TEXT, TEXT);
     const run = await daemon({ wake_interval_ms: 90_000 }, { mock, clock });
-    expect(sent(mock)[1]?.messages.at(-1)?.content).toContain('Daemon timer wake fired at 1970-01-01T00:01:30.000Z.');
+    expect(sent(mock)[1]?.messages.at(-2)?.content).toContain('Daemon timer wake fired at 1970-01-01T00:01:30.000Z.');
     expect(audits(run)[0]).toMatchObject({
       audit: { has_conditions: true, conditions: { timeout: { duration_minutes: 2, on_timeout: 'resume_with_input' } } },
     });

@@ -41,6 +41,8 @@ export interface Run {
   readonly boundaries: readonly string[];
   /** What a daemon wrote into its own file. */
   readonly saved: readonly JsonObject[];
+  /** Records for topics of the event log. */
+  readonly logged: readonly JsonObject[];
 }
 
 export interface Setup {
@@ -114,6 +116,7 @@ export async function runActivation(setup: Setup): Promise<Run> {
   const events: JsonObject[] = [];
   const boundaries: string[] = [];
   const saved: JsonObject[] = [];
+  const logged: JsonObject[] = [];
   let parkedState: LoopState | undefined;
   const activation: Activation = {
     workerId: WORKER_ID,
@@ -157,10 +160,13 @@ export async function runActivation(setup: Setup): Promise<Run> {
     emit: (event) => {
       events.push(event);
     },
+    log: (topic, kind, payload) => {
+      logged.push({ topic, kind, ...payload });
+    },
     progressed: () => {},
   };
   const end = await runner.run(activation);
-  return { end, records, events, parkedState, boundaries, saved };
+  return { end, records, events, parkedState, boundaries, saved, logged };
 }
 
 function fakeFiles(times: () => Readonly<Record<string, number>>): LoopWorld['files'] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { snipText } from '../../src/agent/tool.ts';
+import { snipText, type ToolHandler } from '../../src/agent/tool.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { frozenClock, type Run, runActivation, type Setup, script, sent, tool } from './fake-activation.ts';
 
@@ -42,7 +42,11 @@ describe('the standard reminder providers (3.10)', () => {
 
   test('idle_nudge tells of a minute between turns, not of slow tools', async () => {
     const clock = frozenClock();
-    const tools = [tool('slow', () => null, { handler: async () => (await clock.advance(120_000), { kind: 'value', value: null }) })];
+    const handler: ToolHandler = async () => {
+      await clock.advance(120_000);
+      return { kind: 'value', value: null };
+    };
+    const tools = [tool('slow', () => null, { handler })];
     const options = { daemon: true, wake_interval_ms: 61_000, max_iterations: 3 };
     const { seen } = await reminders([call('slow'), END, END], options, { clock, live: { tools } });
     expect(seen).toEqual([

@@ -3,12 +3,12 @@ import { HarnError } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
 import { removeDurably } from '../store/atomic-file.ts';
-import { acquireClaim, type Claim, claimPathOf } from '../store/claim-file.ts';
+import type { Claim } from '../store/claim-file.ts';
 import { markClosed } from '../store/closed-index.ts';
 import { journalPathOf } from '../store/journal-file.ts';
 import type { LoopState } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { persistError, shownPathOf, sweepLeftovers, writeRecord } from './persist.ts';
+import { persistError, shownPathOf, sweepLeftovers, tryToClaim, writeRecord } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
 import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { foldedState } from './run-activation.ts';
@@ -85,7 +85,7 @@ async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, mark: C
 
 function claimToClose(lifecycle: Lifecycle, subject: ResumeSubject): Claim {
   const facts = { suspensionId: subject.suspensionId ?? null, generation: subject.generation + 1 };
-  const attempt = acquireClaim(lifecycle.claims, claimPathOf(subject.snapshotPath), facts);
+  const attempt = tryToClaim(lifecycle, subject, facts, 'close_agent', 'close of');
   if (attempt.kind === 'won') return attempt.claim;
   throw lostRaceError(subject.id, subject.status, {
     owner: 'other-process',

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { ensureDirectory, sweepTemporaries } from '../store/atomic-file.ts';
-import { claimPathOf, sweepAbandonedClaims } from '../store/claim-file.ts';
+import { acquireClaim, type ClaimAttempt, type ClaimFacts, claimPathOf, sweepAbandonedClaims } from '../store/claim-file.ts';
 import { writeSnapshot } from '../store/snapshot-file.ts';
 import { displayPath } from '../store/state-root.ts';
 import type { LoopState } from './activation.ts';
@@ -33,4 +33,22 @@ export function sweepLeftovers(lifecycle: Lifecycle, snapshotPath: string): void
 /** A snapshot that could not be written, as the caller of suspend_agent sees it (4.8). */
 export function persistError(operation: string, what: string, shownPath: string, cause: unknown): HarnError {
   return new HarnError('plain', `${operation}: failed to persist ${what} ${shownPath}: ${errorText(cause)}`, { cause });
+}
+
+/**
+ * Tries to claim a worker for an operation.
+ * @throws plain HarnError when the claim could not be written
+ */
+export function tryToClaim(
+  lifecycle: Lifecycle,
+  worker: { readonly snapshotPath: string },
+  facts: ClaimFacts,
+  operation: string,
+  what: string,
+): ClaimAttempt {
+  try {
+    return acquireClaim(lifecycle.claims, claimPathOf(worker.snapshotPath), facts);
+  } catch (error) {
+    throw persistError(operation, what, shownPathOf(lifecycle, worker), error);
+  }
 }

@@ -2,13 +2,13 @@ import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
 import { isErrno, removeDurably } from '../store/atomic-file.ts';
-import { acquireClaim, type Claim, claimPathOf } from '../store/claim-file.ts';
+import type { Claim } from '../store/claim-file.ts';
 import { type JournalOpen, JournalWriter, journalPathOf } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import type { LoopState, ResumeCause, ResumeFacts } from './activation.ts';
 import { suspendPayload } from './hook-payload.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { persistError, shownPathOf, sweepLeftovers } from './persist.ts';
+import { persistError, shownPathOf, sweepLeftovers, tryToClaim } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
 import { checkResumable } from './resume-check.ts';
 import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
@@ -106,7 +106,7 @@ function assertInput(input: string | undefined, workerId?: string): void {
 /** Step 4. The claim names the suspension and the generation to come. */
 function claimSuspension(lifecycle: Lifecycle, subject: ResumeSubject): Claim {
   const facts = { suspensionId: subject.suspensionId ?? null, generation: subject.generation + 1 };
-  const attempt = acquireClaim(lifecycle.claims, claimPathOf(subject.snapshotPath), facts);
+  const attempt = tryToClaim(lifecycle, subject, facts, 'resume_agent', 'resume of');
   if (attempt.kind === 'won') return attempt.claim;
   throw lostRaceError(subject.id, subject.status, {
     owner_pid: attempt.by?.pid ?? null,

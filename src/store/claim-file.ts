@@ -75,7 +75,16 @@ export class Claim {
     this.#isReleased = true;
     this.#stopHeartbeat();
     this.#handle.close();
-    if (isHeld) unlinkIfPresent(this.#world.files, this.path);
+    if (isHeld && !unlinkIfPresent(this.#world.files, this.path)) this.#expire();
+  }
+
+  /** A claim that the disk will not remove must not keep everybody out until its lease has passed. */
+  #expire(): void {
+    try {
+      this.#world.files.append(this.path, `${JSON.stringify({ heartbeat_at: renderInstant(0) })}\n`);
+    } catch {
+      // Then the lease decides after all.
+    }
   }
 
   #beatRegularly(): () => void {

@@ -56,12 +56,12 @@ export class JournalWriter {
   static create(files: Files, path: string, open: JournalOpen): JournalWriter {
     try {
       createDurably(files, path, line(open as unknown as JsonObject));
+      return new JournalWriter(path, files.open(path, 'append', PRIVATE_FILE_MODE));
     } catch (error) {
-      // A half-written `open` of our own must not stand in the way of the next attempt.
+      // An `open` of our own that nobody goes on with, whole or not, must not stand in the way of the next attempt.
       if (!isErrno(error, 'EEXIST')) removeDurably(files, path);
       throw error;
     }
-    return new JournalWriter(path, files.open(path, 'append', PRIVATE_FILE_MODE));
   }
 
   private constructor(path: string, handle: FileHandle) {

@@ -137,8 +137,8 @@ async function wakeWorker(lifecycle: Lifecycle, wake: Wake): Promise<WakeOutcome
     return 'resumed';
   } catch (error) {
     if (!isLostWake(error)) {
-      lifecycle.warn(`harn: ${worker.id} could not be woken: ${error instanceof Error ? error.message : String(error)}`);
-      return 'lost';
+      lifecycle.warn(`harn: ${worker.id} could not be woken: ${errorText(error)}`);
+      return 'failed';
     }
     noteLost(lifecycle, worker, suspensionId, cause, error);
     return 'lost';

@@ -1,32 +1,42 @@
+import { errorText } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
 import { acquireClaim, claimPathOf } from '../store/claim-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { writeRecord } from './persist.ts';
+import { isLostWake } from './resume.ts';
 import { lostTimeoutError } from './sus-errors.ts';
 import { standOnDisk } from './tenure.ts';
 import { transition } from './transition.ts';
 import type { Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 
-/** The timeout action `fail` (spec/agents.md 6.4): the worker ends as failed, without a resume and without its hooks. */
-export async function expireWorker(lifecycle: Lifecycle, worker: Worker, suspensionId: string): Promise<void> {
+/**
+ * The timeout action `fail` (spec/agents.md 6.4): the worker ends as failed, without a resume and without its hooks.
+ * @returns `failed` when that could not be written: nothing has changed
+ */
+export async function expireWorker(lifecycle: Lifecycle, worker: Worker, suspensionId: string): Promise<'expired' | 'lost' | 'failed'> {
   const deadlineAt = worker.record.armed?.deadline_at ?? null;
   const mechanism = worker.suspension?.resume_by_mechanism ?? null;
   try {
     commitExpiry(lifecycle, worker, suspensionId);
   } catch (error) {
+    if (!isLostWake(error)) {
+      lifecycle.warn(`harn: the timeout of ${worker.id} could not be written: ${errorText(error)}`);
+      return 'failed';
+    }
     lifecycle.audit.emit('auto_resume_lost', {
       handle: worker.id,
       cause: 'timeout',
-      code: error instanceof Error && 'code' in error ? String(error.code) : null,
+      code: error.code,
       suspension_id: suspensionId,
       winner_generation: lifecycle.registry.get(worker.id)?.generation ?? null,
     });
-    return;
+    return 'lost';
   }
   lifecycle.audit.emit('auto_resume_expired', { handle: worker.id, mechanism, deadline_at: deadlineAt });
   await announceWorker(lifecycle, worker, 'WorkerFailed');
   worker.announceChange();
+  return 'expired';
 }
 
 function commitExpiry(lifecycle: Lifecycle, worker: Worker, suspensionId: string): void {

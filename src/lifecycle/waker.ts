@@ -7,7 +7,7 @@ import type { ArmedRecord, SuspensionRecord } from '../store/snapshot-schema.ts'
 import type { Waiter } from '../store/waiter-file.ts';
 import type { AuditLog } from './audit.ts';
 import { nextTick } from './cron.ts';
-import type { Due, DueQueue } from './due-queue.ts';
+import { type Due, type DueQueue, RECHECK_MS } from './due-queue.ts';
 import type { ObservedEventLog } from './observed-event-log.ts';
 import { deadlineOf, parseResumeConditions, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
 import { registrationError } from './sus-errors.ts';
@@ -43,13 +43,17 @@ export interface WaiterIndex {
   remove(workerId: string, suspensionId: string): void;
 }
 
-export type WakeOutcome = 'resumed' | 'denied' | 'lost';
+/** `failed`: it could not be written; nothing has changed, and it is worth another try. */
+export type WakeOutcome = 'resumed' | 'denied' | 'lost' | 'failed';
+
+/** How long a wake waits that the disk refused: as long as the clock takes to notice that it was set. */
+const RETRY_MS = RECHECK_MS;
 
 export interface WakeCalls {
   /** Resumes; a lost race is audited there and is no error. */
   resume(wake: Wake): Promise<WakeOutcome>;
   /** The timeout action `fail`. */
-  expire(worker: ParkedWorker, suspensionId: string): Promise<void>;
+  expire(worker: ParkedWorker, suspensionId: string): Promise<'expired' | 'lost' | 'failed'>;
   /** A stored timeout whose action this version does not know. */
   refuseTimeout(worker: ParkedWorker, suspensionId: string, action: string): void;
 }
@@ -80,6 +84,7 @@ class Waiting {
   /** Next record of the topic to look at. */
   cursor: number;
   deadlineAt: Instant | undefined = undefined;
+  timeoutAction: TimeoutAction | { readonly unknown: string } = 'resume_with_summary';
   dues: readonly Due[] = NONE;
   wasTimeoutDenied = false;
 
@@ -244,8 +249,9 @@ export class Waker {
         this.#waiting.set(worker.id, waiting);
         if (trigger !== undefined && waiting.isTriggerArmed) this.#armTrigger(waiting);
         if (wasSubscribed) this.#subscribe(waiting);
-        if (waiting.deadlineAt !== undefined)
-          this.#armDeadline(waiting, waiting.deadlineAt, waiting.conditions?.timeout?.action ?? 'resume_with_summary');
+        // One that is overdue has fired: whoever it fired for decides when to try again.
+        if (waiting.deadlineAt !== undefined && waiting.deadlineAt > this.#platform.clock.now())
+          this.#armDeadline(waiting, waiting.deadlineAt, waiting.timeoutAction);
       },
       forget: () => {
         if (isArmed(armedRecordOf(waiting)) || wasSubscribed) this.#index.remove(worker.id, waiting.suspensionId);
@@ -340,7 +346,18 @@ export class Waker {
     const [record] = this.#eventLog.read(topic, waiting.cursor, 1);
     if (record === undefined) return;
     waiting.cursor = record.id;
-    void this.#wakeByRecord(waiting, record);
+    void this.#wakeByRecord(waiting, record).then((outcome) => {
+      if (outcome === 'failed') this.#deliverAgain(waiting, record.id - 1);
+    });
+  }
+
+  /** The record stays the next one, until the wake could be written. */
+  #deliverAgain(waiting: Waiting, cursor: number): void {
+    const due = this.#queue.add(this.#platform.clock.now() + RETRY_MS, () => {
+      waiting.cursor = cursor;
+      this.#deliver(waiting);
+    });
+    waiting.dues = [...waiting.dues, due];
   }
 
   #wakeByRecord(waiting: Waiting, record: EventRecord): Promise<WakeOutcome> {
@@ -355,6 +372,7 @@ export class Waker {
 
   #armDeadline(waiting: Waiting, deadlineAt: Instant, action: TimeoutAction | { readonly unknown: string }): void {
     waiting.deadlineAt = deadlineAt;
+    waiting.timeoutAction = action;
     const due = this.#queue.add(deadlineAt, () => void this.#timeOut(waiting, action));
     waiting.dues = [...waiting.dues, due];
   }
@@ -362,7 +380,11 @@ export class Waker {
   async #timeOut(waiting: Waiting, action: TimeoutAction | { readonly unknown: string }): Promise<void> {
     const { worker, suspensionId } = waiting;
     if (typeof action === 'object') return this.#calls.refuseTimeout(worker, suspensionId, action.unknown);
-    if (action === 'fail') return this.#whenSteady(worker, () => this.#calls.expire(worker, suspensionId));
+    if (action === 'fail') {
+      const outcome = await this.#whenSteady(worker, () => this.#calls.expire(worker, suspensionId));
+      if (outcome === 'failed') this.#armDeadline(waiting, this.#platform.clock.now() + RETRY_MS, action);
+      return;
+    }
     const isSummary = action === 'resume_with_summary';
     const outcome = await this.#wake(waiting, {
       input: isSummary ? undefined : timeoutInput(waiting),
@@ -371,6 +393,7 @@ export class Waker {
       triggerId: undefined,
       eventId: undefined,
     });
+    if (outcome === 'failed') this.#armDeadline(waiting, this.#platform.clock.now() + RETRY_MS, action);
     if (outcome !== 'denied' || waiting.wasTimeoutDenied) return;
     // A hook said no: the worker gets its whole time once more, and no more.
     waiting.wasTimeoutDenied = true;

@@ -210,6 +210,35 @@ describe('R47 a topic', () => {
   });
 });
 
+describe('T20 T35 a wake that the disk refuses', () => {
+  const rows: [what: string, conditions: SpecValue, dueMs: number, status: string][] = [
+    ['T20 T35 a timeout', { timeout: { duration_minutes: 1 } }, MINUTE, 'completed'],
+    ['T20 T35 a timeout that fails the worker', { timeout: { duration_minutes: 1, on_timeout: 'fail' } }, MINUTE, 'failed'],
+    ['T20 T35 a record of a topic', { on_event: 'ci.done' }, 0, 'completed'],
+  ];
+  it.each(rows)('%s is tried again every half minute, and once the disk takes it', async (_what, conditions, dueMs, status) => {
+    const { world, worker } = await parkedOn(conditions);
+    const { files } = world.lifecycle.platform;
+    const original = files.open.bind(files);
+    let refused = 0;
+    files.open = () => {
+      refused++;
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    };
+    world.lifecycle.eventLog.append({ topic: 'ci.done', kind: 'k', payload: { n: 1 }, headers: {}, occurredAt: NOON });
+    await world.clock.advance(dueMs);
+    for (let tries = 1; tries < 4; tries++) {
+      for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+      expect([worker.status, world.warnings.length, refused > 0]).toEqual(['suspended', tries, true]);
+      if (tries === 3) files.open = original;
+      await world.clock.advance(30_000);
+    }
+    await settled(worker);
+    expect(worker.status).toBe(status);
+    expect(world.warnings).toHaveLength(3);
+  });
+});
+
 describe('T06 several wakes at once', () => {
   it('have one winner, and nothing of the suspension stays armed', async () => {
     const { world, worker } = await parkedOn({

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
 import { posix as path } from 'node:path';
 import type { Script } from 'node:vm';
 import type { Platform } from '../platform/platform.ts';
+import { isStillTrue } from './import-probes.ts';
 import { instantiate, type ModuleFunction } from './module-function.ts';
 import type { CompiledModule, CompiledProgram } from './program.ts';
 
 /**
  * Compiled programs between runs: the emitted JavaScript with its facts and warnings, and V8's code cache of it, in the
  * user's cache directory. An entry is found by a short hash of the script and taken only when the texts of all files
- * are the same to the letter, so a collision or a stale entry costs a compilation and nothing else. Whatever is
+ * are the same to the letter and imports still lead to these files, so a collision or a stale entry costs a compilation and nothing else. Whatever is
  * wrong with an entry or its directory is nobody's concern: the program is compiled.
  */
 export class CompileCache {
@@ -72,10 +72,11 @@ export class CompileCache {
 
   #isCurrent(program: CompiledProgram, scriptPath: string, text: string): boolean {
     const { files } = this.#platform;
-    return program.modules.every((module) => {
+    const areSame = program.modules.every((module) => {
       if (module.path === scriptPath) return module.text === text;
       return module.path.startsWith('std/') || files.readText(module.path) === module.text;
     });
+    return areSame && program.probes.every((probe) => isStillTrue(files, probe));
   }
 
   #write(entry: CompiledModule, kind: 'json' | 'code', data: string | Uint8Array): void {
@@ -88,8 +89,23 @@ export class CompileCache {
   }
 
   #file(scriptPath: string, text: string, kind: string): string {
-    return path.join(this.#directory, `${createHash('sha256').update(`${scriptPath}\n${text}`).digest('hex').slice(0, 32)}.${kind}`);
+    return path.join(this.#directory, `${nameOf(`${scriptPath}\n${text}`)}.${kind}`);
   }
+}
+
+/**
+ * A name for a text: two rounds of 32 bits (FNV-1a from two starts). Which text an entry belongs to is compared anyway, and
+ * loading node:crypto takes longer than all else that a run from the cache does.
+ */
+function nameOf(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x9747b28c;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x01000193) ^ (high >>> 15);
+  }
+  return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
 interface StoredProgram {

@@ -51,7 +51,7 @@ function compile(files: Files, entryPath: string, entryText: string, options: Co
   );
   if (problems.length > 0) throw new ProgramRejected(problems);
   const modules = graph.order.map((module) => compiled(module, emitted.get(module) as EmittedModule));
-  return { entryPath: graph.entry.path, modules, warnings: found };
+  return { entryPath: graph.entry.path, modules, warnings: found, probes: graph.probes };
 }
 
 /** JavaScript of single closures of a program (see `emitClosureAlone`), for binding them again. */

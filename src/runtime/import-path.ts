@@ -1,7 +1,7 @@
 import { posix as path } from 'node:path';
 import { parse } from 'smol-toml';
-import type { Files } from '../platform/platform.ts';
 import { STDLIB_SOURCES } from '../stdlib/sources.ts';
+import type { ProbedFiles } from './import-probes.ts';
 
 /** Where an import leads (spec/language.md 9.1). */
 export type ImportTarget =
@@ -10,7 +10,7 @@ export type ImportTarget =
   | { readonly kind: 'missing'; readonly message: string };
 
 /** Resolves what an import in a file of `directory` names. */
-export function resolveImport(files: Files, directory: string, written: string): ImportTarget {
+export function resolveImport(files: ProbedFiles, directory: string, written: string): ImportTarget {
   if (written === 'std' || written.startsWith('std/')) {
     const text = STDLIB_SOURCES[written.slice(4)];
     return text === undefined ? { kind: 'missing', message: `Unknown stdlib module: ${written}` } : { kind: 'std', path: written, text };
@@ -34,12 +34,12 @@ function withExtension(base: string): string {
   return path.extname(base) === '' ? `${base}.harn` : base;
 }
 
-function firstFile(files: Files, paths: readonly string[]): string | undefined {
-  return paths.find((candidate) => files.stat(candidate)?.isFile === true);
+function firstFile(files: ProbedFiles, paths: readonly string[]): string | undefined {
+  return paths.find((candidate) => files.isFile(candidate));
 }
 
 /** Packages live in `.harn/packages` of an ancestor, up to a directory with `.git`. */
-function resolvePackage(files: Files, directory: string, written: string): ImportTarget | undefined {
+function resolvePackage(files: ProbedFiles, directory: string, written: string): ImportTarget | undefined {
   if (leaves(written)) return outside(written);
   for (let current = directory; ; current = path.dirname(current)) {
     const root = path.join(current, '.harn/packages');
@@ -53,7 +53,7 @@ function resolvePackage(files: Files, directory: string, written: string): Impor
 }
 
 /** `name/sub` where the package's manifest says which file `sub` is; a bare `name` is its `lib`. */
-function resolveExport(files: Files, root: string, written: string): ImportTarget | undefined {
+function resolveExport(files: ProbedFiles, root: string, written: string): ImportTarget | undefined {
   const [name = '', ...rest] = written.split('/');
   const home = path.join(root, name);
   const manifest = path.join(home, 'harn.toml');

@@ -1,11 +1,14 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ModuleFacts } from '../language/emit.ts';
+import type { ImportProbe } from './import-probes.ts';
 
 /** A program ready to run: JavaScript of all its modules, in the order in which they are initialised. */
 export interface CompiledProgram {
   readonly entryPath: string;
   readonly modules: readonly CompiledModule[];
   readonly warnings: readonly Diagnostic[];
+  /** What has to be true of the disk for the imports to lead to these modules. */
+  readonly probes: readonly ImportProbe[];
 }
 
 export interface CompiledModule {

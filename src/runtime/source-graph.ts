@@ -5,6 +5,7 @@ import { parse } from '../language/parser.ts';
 import { mergePipelines } from '../language/pipelines.ts';
 import type { Files } from '../platform/platform.ts';
 import { resolveImport } from './import-path.ts';
+import { type ImportProbe, recordProbes } from './import-probes.ts';
 import { preludeImports } from './prelude.ts';
 
 /** A file of the program before it is compiled. */
@@ -31,6 +32,8 @@ export interface SourceGraph {
   /** Imported modules before their importers; the entry comes last. */
   readonly order: readonly SourceModule[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What was asked of the disk to find the modules. */
+  readonly probes: readonly ImportProbe[];
 }
 
 /** Reads and parses the entry and everything it imports. Cycles are fine: a module appears once. */
@@ -38,6 +41,8 @@ export function readGraph(files: Files, entryPath: string, entryText: string): S
   const diagnostics: Diagnostic[] = [];
   const modules = new Map<string, SourceModule>();
   const order: SourceModule[] = [];
+  const probes = new Map<string, ImportProbe>();
+  const probed = recordProbes(files, probes);
 
   const add = (modulePath: string, directory: string, text: string, importedAs: string | undefined): SourceModule => {
     const result = parse({ path: modulePath, text });
@@ -52,7 +57,7 @@ export function readGraph(files: Files, entryPath: string, entryText: string): S
   };
 
   const resolve = (from: SourceModule, node: Import): Omit<ResolvedImport, 'isPrelude'> => {
-    const target = resolveImport(files, from.directory, node.path);
+    const target = resolveImport(probed, from.directory, node.path);
     if (target.kind === 'missing') return { node, module: undefined, message: target.message };
     const known = modules.get(target.path);
     if (known !== undefined) return { node, module: known, message: undefined };
@@ -62,7 +67,7 @@ export function readGraph(files: Files, entryPath: string, entryText: string): S
   };
 
   const entry = add(entryPath, path.dirname(entryPath), entryText, undefined);
-  return { entry, order, diagnostics };
+  return { entry, order, diagnostics, probes: [...probes.values()] };
 }
 
 function importsOf(program: Program): Import[] {

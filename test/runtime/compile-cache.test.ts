@@ -11,8 +11,21 @@ const FILES = {
   '/app/helper.harn': 'pub fn twice(x) { return x * 2 }',
 };
 
+/** Packages in an ancestor of the script's directory. */
+const PACKAGES = {
+  '/.harn/packages/calc.harn': 'pub fn twice(x) { return x * 2 }',
+  '/.harn/packages/kit/harn.toml': '[exports]\ncalc = "old.harn"\n',
+  '/.harn/packages/kit/old.harn': 'pub fn twice(x) { return x * 2 }',
+  '/.harn/packages/kit/new.harn': 'pub fn twice(x) { return 3 }',
+};
+
 function world(env: Readonly<Record<string, string>> = {}): FakePlatform {
   return createFakePlatform({ cwd: '/app', files: FILES, env });
+}
+
+function write({ files }: FakePlatform, path: string, text: string): void {
+  files.mkdir(path.slice(0, path.lastIndexOf('/')), 0o700);
+  files.write(path, text);
 }
 
 interface CachedRun {
@@ -62,6 +75,26 @@ describe('compiled programs', () => {
     const platform = world();
     await run(platform);
     platform.files.write(path, text);
+    expect(await run(platform)).toEqual({ printed, wasKnown: false });
+  });
+
+  test.each([
+    ['a file appears that comes before the module', 'import "./helper"', '/app/helper', 'pub fn twice(x) { return 1 }', '1 2\n'],
+    [
+      'a package takes the place of one further out',
+      'import "calc"',
+      '/app/.harn/packages/calc.harn',
+      'pub fn twice(x) { return 2 }',
+      '2 2\n',
+    ],
+    ['a manifest exports another file', 'import "kit/calc"', '/.harn/packages/kit/harn.toml', '[exports]\ncalc = "new.harn"\n', '3 2\n'],
+  ])('are compiled again when %s', async (_what, line, path, text, printed) => {
+    const platform = world();
+    platform.files.write(MAIN, FILES[MAIN].replace('import "./helper"', line));
+    for (const [name, source] of Object.entries(PACKAGES)) write(platform, name, source);
+    expect(await run(platform)).toEqual({ printed: '8 2\n', wasKnown: false });
+    expect(await run(platform)).toEqual({ printed: '8 2\n', wasKnown: true });
+    write(platform, path, text);
     expect(await run(platform)).toEqual({ printed, wasKnown: false });
   });
 

@@ -215,25 +215,40 @@ export class Colours {
     let callables = false;
     let parts = false;
     const look = (node: TreeNode): void => {
-      if (node.kind === 'Closure' || node.kind === 'Tool') callables ||= this.waiting.has(node);
-      if ('params' in node && node.params.some(takesPart)) parts = true;
-      if (node.kind === 'Binding') parts ||= this.takesParts(node.pattern);
-      if (node.kind === 'Identifier') {
-        callables ||= this.identifierWaits(node);
-        parts ||= this.isNamespace(node);
-      } else if (node.kind === 'Property') {
-        callables ||= this.partWaits(node.receiver, node.name) || this.memberWaits(node);
-        parts ||= this.environment.harness.isPart(node.name);
-        // The member of a namespace or part is the value, not what it is a member of.
-        lookInside(node.receiver);
-      } else if (node.kind === 'MethodCall') {
-        lookInside(node.receiver);
-        for (const arg of node.args) look(arg);
-      } else if (node.kind === 'Call') {
-        for (const arg of node.args) look(arg);
-      } else {
-        forEachChild(node, look);
+      switch (node.kind) {
+        case 'Identifier':
+          callables ||= this.identifierWaits(node);
+          parts ||= this.isNamespace(node);
+          return;
+        case 'Property':
+          callables ||= this.partWaits(node.receiver, node.name) || this.memberWaits(node);
+          parts ||= this.environment.harness.isPart(node.name);
+          // The member of a namespace or part is the value, not what it is a member of.
+          lookInside(node.receiver);
+          return;
+        case 'MethodCall':
+          lookInside(node.receiver);
+          for (const arg of node.args) look(arg);
+          return;
+        case 'Call':
+          for (const arg of node.args) look(arg);
+          return;
+        case 'Binding':
+          parts ||= this.takesParts(node.pattern);
+          break;
+        case 'Closure':
+        case 'Tool':
+          callables ||= this.waiting.has(node);
+          parts ||= node.params.some(takesPart);
+          break;
+        case 'Function':
+        case 'Pipeline':
+          parts ||= node.params.some(takesPart);
+          break;
+        default:
+          break;
       }
+      forEachChild(node, look);
     };
     /** The receiver of a member: a part or namespace that is only passed through. */
     const lookInside = (receiver: Expression): void => {

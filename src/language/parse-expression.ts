@@ -2,6 +2,7 @@ import type { BinaryOperator, Block, Closure, DictEntry, Element, Expression, Id
 import { durationMs, lex } from './lexer.ts';
 import { parseType, parseTypeArgs } from './parse-type.ts';
 import { replacePlaceholder } from './pipe-placeholder.ts';
+import { BINDING_POWERS } from './precedence.ts';
 import type { StringPart, Token } from './token.ts';
 import { ParseError, TokenStream } from './token-stream.ts';
 
@@ -15,25 +16,6 @@ import { ParseError, TokenStream } from './token-stream.ts';
 export function parseExpression(stream: TokenStream): Expression {
   return stream.nested(() => parsePipe(stream));
 }
-
-const POWERS: Readonly<Record<string, number>> = {
-  '||': 1,
-  '&&': 2,
-  '==': 3,
-  '!=': 3,
-  '<': 4,
-  '>': 4,
-  '<=': 4,
-  '>=': 4,
-  in: 4,
-  not: 4,
-  '+': 5,
-  '-': 5,
-  '??': 6,
-  '*': 7,
-  '/': 7,
-  '%': 7,
-};
 
 function parsePipe(stream: TokenStream): Expression {
   const start = stream.current;
@@ -73,18 +55,17 @@ function parseBinary(stream: TokenStream, minimum: number): Expression {
   const start = stream.current;
   let left = parsePower(stream);
   for (;;) {
-    const kind = stream.isWord('not') && stream.at(1).kind === 'in' ? 'not' : stream.operator;
-    const power = POWERS[kind];
+    const operator = stream.isWord('not') && stream.at(1).kind === 'in' ? 'not in' : stream.operator;
+    const power = BINDING_POWERS[operator];
     if (power === undefined || power < minimum) return left;
     stream.grow();
     stream.skipNewlines();
     const operatorSpan = stream.current;
     stream.advance();
-    if (kind === 'not') stream.expect('in');
+    if (operator === 'not in') stream.expect('in');
     stream.skipNewlines();
     const right = parseBinary(stream, power + 1);
-    const operator = (kind === 'not' ? 'not in' : kind) as BinaryOperator;
-    left = { kind: 'Binary', operator, operatorSpan, left, right, span: stream.spanFrom(start) };
+    left = { kind: 'Binary', operator: operator as BinaryOperator, operatorSpan, left, right, span: stream.spanFrom(start) };
   }
 }
 

@@ -12,6 +12,7 @@ import type {
   TryExpression,
 } from './ast.ts';
 import { choice, group, hardLine, indented, isGroup, joined, type Layout, mustBreak, verbatim } from './layout.ts';
+import { BINDING_POWERS } from './precedence.ts';
 import { type BlockLayout, blockRows, layoutOf, printBlock, printHeaded, printHeader, printParam, printParams } from './print-block.ts';
 import { printBraces, printList, printListRows, wasBroken } from './print-row.ts';
 import type { Item, Rows } from './print-source.ts';
@@ -165,38 +166,18 @@ function printClosure(printing: Printing, node: Closure): Layout {
 
 // ---- operators ----
 
-/** Operators of one level stand in one chain. */
-const LEVELS: Readonly<Record<string, number>> = {
-  '||': 1,
-  '&&': 2,
-  '==': 3,
-  '!=': 3,
-  '<': 4,
-  '>': 4,
-  '<=': 4,
-  '>=': 4,
-  in: 4,
-  'not in': 4,
-  '+': 5,
-  '-': 5,
-  '??': 6,
-  '*': 7,
-  '/': 7,
-  '%': 7,
-};
-
 const WORDS: ReadonlySet<string> = new Set(['Nil', 'Bool', 'Int', 'Float', 'Duration', 'Identifier']);
 
 /**
- * A line may end behind each operator; before one it may not, since a leading `-` begins a statement. A lone word such as
+ * Operators of one level stand in one chain. A line may end behind each operator; before one it may not, since a leading `-` begins a statement. A lone word such as
  * `nil` behind the only operator never takes a line of its own.
  */
 function printBinary({ source, expression }: Printing, node: Extract<Expression, { kind: 'Binary' }>): Layout {
-  const level = LEVELS[node.operator];
+  const level = BINDING_POWERS[node.operator];
   const tail: { readonly operator: string; readonly right: Layout }[] = [];
   let wasOnLines = false;
   let first: Expression = node;
-  while (first.kind === 'Binary' && (first === node || (LEVELS[first.operator] === level && !source.isParenthesised(first)))) {
+  while (first.kind === 'Binary' && (first === node || (BINDING_POWERS[first.operator] === level && !source.isParenthesised(first)))) {
     tail.push({ operator: first.operator, right: expression(first.right) });
     wasOnLines ||= source.hasLineBreak(first.left.span.end, first.right.span.start);
     first = first.left;

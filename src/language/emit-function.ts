@@ -166,15 +166,18 @@ function readForCapture(fn: FunctionState, variable: Variable): string {
   return hasOwnedBit(variable) ? `(${ownedBit(variable)} = false, ${value})` : value;
 }
 
-/** What a restore has to bring back; functions of the file are found by their names. */
-export function isSaved(variable: Variable): boolean {
-  return variable.role !== 'import' && !(variable.role === 'function' && variable.isTopLevel);
+/** What a restore has to bring back: functions of the file are found by their names, a local function knows its own. */
+export function savedCaptures(scope: FunctionScope): Variable[] {
+  return [...scope.captures].filter(
+    (variable) =>
+      variable.role !== 'import' && !(variable.role === 'function' && (variable.isTopLevel || variable.declaration === scope.node)),
+  );
 }
 
 /** Captured values by name, for making the closure again in another process. */
 function capturesText(module: ModuleState, scope: FunctionScope, inside: string): string {
   if (!module.environment.recordsCaptures) return '';
-  const data = [...scope.captures].filter(isSaved);
+  const data = savedCaptures(scope);
   if (data.length === 0) return '';
   const copied = new Set(copiedCaptures(module, scope));
   const entries = data.map((variable) => `${JSON.stringify(variable.name)}: ${variable.jsName}${copied.has(variable) ? inside : ''}`);

@@ -22,8 +22,8 @@ import {
   emitFunctionText,
   emitLocalFunction,
   emitNamedFunction,
-  isSaved,
   metaText,
+  savedCaptures,
   toolDefinition,
 } from './emit-function.ts';
 import { layOut, line } from './emit-layout.ts';
@@ -157,12 +157,10 @@ export function emitClosureAlone(
     node.kind === 'Closure'
       ? emitClosure(outer, node)
       : `(() => { let ${emitLocalFunction(outer, node)} return ${module.resolution.declared(node, node.name).jsName}; })()`;
-  const captured = [...scope.captures]
-    .filter(isSaved)
-    .map(
-      (variable) =>
-        `let ${variable.jsName} = captures[${JSON.stringify(variable.name)}];${hasOwnedBit(variable) ? ` let ${ownedBit(variable)} = false;` : ''}`,
-    );
+  const captured = savedCaptures(scope).map(
+    (variable) =>
+      `let ${variable.jsName} = captures[${JSON.stringify(variable.name)}];${hasOwnedBit(variable) ? ` let ${ownedBit(variable)} = false;` : ''}`,
+  );
   const named = [...scope.captures]
     .filter((variable) => variable.role === 'function' && variable.isTopLevel)
     .map((variable) => `const ${variable.jsName} = M.exports[${JSON.stringify(variable.name)}];`);

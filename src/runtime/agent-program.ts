@@ -61,7 +61,7 @@ function describeClosure(run: Run, { slot, fn }: LiveClosure): JsonObject {
   if (origin === undefined) return { slot, captures: null, unserialisable: ['the function itself'] };
   const module = storedPath(run, origin.module).path;
   if (origin.symbol !== undefined) return { slot, module, symbol: origin.symbol, captures: null, unserialisable: [] };
-  return { slot, module, offset: origin.offset, ...encodeCaptures(fn.captures ?? {}) };
+  return { slot, module, offset: origin.offset, ...encodeCaptures(fn.captures?.() ?? {}) };
 }
 
 export function sha256(text: string): string {

@@ -118,7 +118,7 @@ class Encoder {
   }
 
   #captures(fn: HarnFunction, path: string): JsonObject | undefined {
-    const entries = Object.entries(fn.captures ?? {}).map(([name, item]): [string, Json | undefined] => [
+    const entries = Object.entries(fn.captures?.() ?? {}).map(([name, item]): [string, Json | undefined] => [
       name,
       this.encode(item, `${path}.${name}`),
     ]);

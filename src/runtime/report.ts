@@ -78,7 +78,10 @@ function scriptFrames(error: unknown, program: CompiledProgram | undefined): Fra
     if (path === undefined || !paths.has(path)) continue;
     const frame = { name: frameName(jsName), path, line: Number(line) };
     const last = frames.at(-1);
-    if (last === undefined || last.path !== frame.path || last.line !== frame.line) frames.push(frame);
+    const isSamePlace = last !== undefined && last.path === frame.path && last.line === frame.line;
+    // Of several activations on one line the name says more than that one of them has none.
+    if (!isSamePlace) frames.push(frame);
+    else if (last.name === UNNAMED) frames[frames.length - 1] = frame;
   }
   return frames;
 }
@@ -87,5 +90,8 @@ function scriptFrames(error: unknown, program: CompiledProgram | undefined): Fra
 function frameName(jsName: string | undefined): string {
   const name = jsName?.split('.').at(-1)?.split(' ')[0] ?? '';
   const own = /^\$(.+?)(?:_\d+)?$/.exec(name) ?? /^tool\$(.+)$/.exec(name) ?? /^[A-Z]\w*\$(.+)$/.exec(name);
-  return own?.[1] ?? 'pipeline';
+  return own?.[1] ?? UNNAMED;
 }
+
+/** What a frame without a name is called (spec/language.md 11.5). */
+const UNNAMED = 'pipeline';

@@ -87,6 +87,8 @@ export class RunHost implements Run {
 /** Compiles and runs a script to its end. Never throws for anything the script did. */
 export async function runScript(options: RunOptions): Promise<RunOutcome> {
   let program: CompiledProgram | undefined;
+  // V8 keeps ten frames of an error, and between two of the script there are some of harn.
+  Error.stackTraceLimit = Math.max(Error.stackTraceLimit, TRACED_FRAMES);
   const host = new RunHost({ ...options, scriptPath: options.script.path });
   if (options.programs !== undefined) setProgramSource(host, options.programs);
   options.onHost?.(host);
@@ -109,6 +111,8 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
     await endTasks(host);
   }
 }
+
+const TRACED_FRAMES = 100;
 
 const DEADLOCK = 'deadlock: every task waits, and nothing is left that could wake one';
 

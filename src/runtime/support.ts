@@ -247,9 +247,9 @@ function bound(value: Value): number {
 // ---- calls ----
 
 function closure(fn: HarnFunction, meta: FunctionMeta, captures?: () => Record<string, Value>): HarnFunction {
-  const target = fn as { meta?: FunctionMeta; captures?: Readonly<Record<string, Value>> };
+  const target = fn as { meta?: FunctionMeta; captures?: HarnFunction['captures'] };
   target.meta = meta;
-  if (captures !== undefined) target.captures = captures();
+  if (captures !== undefined) target.captures = captures;
   return fn;
 }
 

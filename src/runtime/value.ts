@@ -255,8 +255,11 @@ export interface HarnFunction {
   // biome-ignore lint/suspicious/noExplicitAny: emitted code returns values, promises and tail calls alike
   (context: Context, depth: number, ...args: Value[]): any;
   readonly meta: FunctionMeta;
-  /** Captured values by name, recorded only in programs that can park a loop. */
-  readonly captures?: Readonly<Record<string, Value>>;
+  /**
+   * Captured values by name, only in programs that can park a loop. To be asked when they are needed: functions of a
+   * block capture each other before all of them exist.
+   */
+  readonly captures?: () => Readonly<Record<string, Value>>;
 }
 
 export const CALL = 64;

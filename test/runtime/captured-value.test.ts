@@ -31,7 +31,7 @@ function fn(meta: Partial<FunctionMeta>, captures?: Record<string, Value>): Harn
   return Object.assign(
     made,
     { meta: { kind: 'closure', name: '', params: [], isAsync: false, ...meta } as FunctionMeta },
-    captures && { captures },
+    captures && { captures: () => captures },
   );
 }
 
@@ -96,7 +96,7 @@ describe('T23: captured values come back equal or are refused by path', () => {
       ['builtin', 'len', undefined],
       ['closure', '', { module: '/m.harn', offset: 40 }],
     ]);
-    expect(back[2]?.captures).toMatchObject({ base: 41 });
+    expect(back[2]?.captures?.()).toMatchObject({ base: 41 });
   });
 
   test('the harness and its parts, because they hold nothing', () => {

@@ -76,7 +76,8 @@ export function compactionPlan(messages: readonly Message[], range: CompactionRa
   if (found === undefined) return undefined;
   const removed = messages.slice(found.at, found.at + found.removed);
   const summary = range.summary ?? outline(removed);
-  const inserted = [userMessage(`[Earlier conversation, compacted]\n${summary}`)];
+  const word = range.mode === 'automatic' ? 'auto-compacted' : 'compacted';
+  const inserted = [userMessage(`[Earlier conversation, ${word}]\n${summary}`)];
   const after = [...messages.slice(0, found.at), ...inserted, ...messages.slice(found.at + found.removed)];
   const facts: JsonObject = {
     mode: range.mode,

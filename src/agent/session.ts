@@ -88,7 +88,7 @@ export class SessionStore {
     const source = this.required(id, operation);
     const copy = this.open(newId ?? this.#newId(), id);
     const kept = count === undefined ? source : replayed(copy, source.messages.slice(0, Math.max(0, count)));
-    this.#sessions.set(copy, { transcript: { ...kept, id: copy }, parentId: id });
+    this.#sessions.set(copy, { transcript: { ...kept, id: copy }, parentId: id, branchedAt: kept.events.length });
     return copy;
   }
 
@@ -97,14 +97,25 @@ export class SessionStore {
     this.save(id, replayed(id, messages.slice(Math.max(0, messages.length - keepLast))));
   }
 
+  /** The transcript with its place among the forks; undefined for an unknown id. */
+  snapshot(id: string): JsonObject | undefined {
+    const transcript = this.transcript(id);
+    if (transcript === undefined) return undefined;
+    const { parentId = null, branchedAt = null } = this.#sessions.get(id) ?? {};
+    return { ...transcript, parent_id: parentId, child_ids: this.#children(id), branched_at_event_index: branchedAt };
+  }
+
+  #children(id: string): string[] {
+    return [...this.#sessions].flatMap(([child, { parentId }]) => (parentId === id ? [child] : []));
+  }
+
   ancestry(id: string): JsonObject {
     const ancestors: string[] = [];
     for (let parent = this.#sessions.get(id)?.parentId; parent !== undefined && !ancestors.includes(parent); ) {
       ancestors.push(parent);
       parent = this.#sessions.get(parent)?.parentId;
     }
-    const children = [...this.#sessions].flatMap(([child, { parentId }]) => (parentId === id ? [child] : []));
-    return { parent_id: ancestors[0] ?? null, children, root_id: ancestors.at(-1) ?? id, ancestors };
+    return { parent_id: ancestors[0] ?? null, children: this.#children(id), root_id: ancestors.at(-1) ?? id, ancestors };
   }
 
   #touch(id: string): void {
@@ -125,6 +136,8 @@ export class SessionStore {
 interface Session {
   readonly transcript: Transcript;
   readonly parentId: string | undefined;
+  /** How many events it had when it was forked. */
+  readonly branchedAt?: number | undefined;
 }
 
 const LIMIT = 128;

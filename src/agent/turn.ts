@@ -269,6 +269,8 @@ async function workTurn(loop: Loop, turn: Turn): Promise<TurnOutcome> {
   await runPostHooks(loop, info);
   const judged = await withVerification(loop, judge(loop, turn, dispatched, postTurn, control), info);
   settleTurn(loop, turn, dispatched, judged, postTurn);
+  // No model will read it, but whoever goes on with the transcript does.
+  if (judged.end !== undefined && judged.feedback.length > 0) injectFeedback(loop);
   emitEvent(loop, { type: 'turn_end', iteration: turn.index, turn_info: info });
   emitIterationEnd(loop, turn, info);
   loop.activation.progressed(loop.progress.counters.iterations_completed);

@@ -79,6 +79,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "__emit_audit": ["lifecycle", "sync"],
   "__host_fire_session_hook": ["lifecycle", "async"],
   "__is_settled": ["lifecycle", "sync"],
+  "__record_plan": ["agent", "sync"],
   "__resume_by_note_declined": ["lifecycle", "sync"],
   "__wait_for_settlement": ["lifecycle", "async"],
   "abs": ["math", "sync"],

@@ -15,6 +15,7 @@ export const BUILTIN_SIGNATURES: Readonly<Record<string, string>> = {
   "__emit_audit": "(kind: string, payload: any = nil) -> nil",
   "__host_fire_session_hook": "(event: string, payload: any = nil) -> dict",
   "__is_settled": "() -> bool",
+  "__record_plan": "(plan: any = nil) -> nil",
   "__resume_by_note_declined": "(suspension: any, answer: dict) -> nil",
   "__wait_for_settlement": "(timeout_ms: int) -> dict",
   "abs": "(value: any) -> any",

@@ -229,6 +229,23 @@ println("\${agent_session_length("named")} \${agent_session_exists(child.session
     ['2 false'],
   ],
   [
+    'a snapshot of a session shows its place among the forks',
+    `let root = agent_session_open("root")
+agent_session_inject(root, {role: "user", content: "a"})
+agent_session_inject(root, {role: "user", content: "b"})
+agent_session_fork_at(root, 1, "early")
+let early = agent_session_snapshot("early")
+println("\${early.parent_id} \${early.branched_at_event_index} \${agent_session_snapshot(root).child_ids}")`,
+    ['root 1 [early]'],
+  ],
+  [
+    'what post_turn_callback says at a stop is in the transcript for whoever goes on with it',
+    `llm_mock({text: "working"})
+let result = agent_loop("go", nil, base + {loop_until_done: true, tools: tools_of(["a"]), post_turn_callback: { _info -> {message: "hand over", stop: true} }})
+println("\${result.status} \${transcript_messages(result.transcript).last().content.contains("hand over")}")`,
+    ['done true'],
+  ],
+  [
     'a session whose worker is parked is not evicted',
     `llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "wait"}}]})
 agent_session_open("kept")

@@ -180,6 +180,33 @@ println(report.cases[0].failures)`,
     ['false', '[the run differs from its baseline good, run-status: expected completed, got failed]'],
   ],
   [
+    'a plan that a model emits is an event of the transcript',
+    `import { plan_tools } from "std/plan"
+llm_mock({tool_calls: [{name: "emit_plan", arguments: {summary: "do it", steps: [{content: "first"}]}}]})
+llm_mock({text: "planned"})
+let result = agent_loop("plan", nil, {provider: "mock", tool_format: "native", tools: plan_tools()})
+let [event] = transcript_events_by_kind(result.transcript, "plan")
+println("\${event.text}: \${event.metadata.plan.steps[0].status}")`,
+    ['do it: pending'],
+  ],
+  [
+    'a step of unknown status is refused',
+    'import { plan_from } from "std/plan"\nprintln(try { plan_from({steps: [{content: "x", status: "odd"}]}) } catch (e) { e.contains("cannot be odd") })',
+    ['true'],
+  ],
+  [
+    'a compaction that has nothing to do leaves the messages as they are; an unknown strategy is refused',
+    `println(transcript_auto_compact([{role: "user", content: "x"}], {compact_strategy: "odd"}))
+println(try { transcript_auto_compact([{role: "user", content: "x"}], {compact_strategy: "odd", keep_last: 0}) } catch (e) { e })`,
+    ['[{content: x, role: user}]', 'transcript_auto_compact: unknown strategy odd; expected llm, truncate or custom'],
+  ],
+  [
+    'a model may write the summary',
+    `llm_mock({text: "they talked"})
+println(transcript_auto_compact([{role: "user", content: "a"}, {role: "user", content: "b"}], {keep_last: 1, provider: "mock"})[0].content)`,
+    ['[Earlier conversation, auto-compacted]', 'they talked'],
+  ],
+  [
     'a handoff without a task is refused',
     'println(try { handoff({source_persona: "a", target_persona_or_human: "b"}) } catch (e) { e })',
     ['handoff: `task` is missing'],

@@ -1,7 +1,9 @@
+import { plainEvent } from '../../agent/transcript.ts';
+import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { agentLoop } from '../agent-loop.ts';
 import { agentServices, inboxOf } from '../agent-services.ts';
-import { withoutHarness } from '../agent-values.ts';
+import { optionsJson, withoutHarness } from '../agent-values.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { display } from '../display.ts';
 
@@ -29,6 +31,19 @@ export const AGENT: BuiltinGroup = {
         const [sessionId, kind, content] = withoutHarness(args);
         inboxOf(agentServices(context.run), display(sessionId)).feedback.push({ kind: display(kind), content: display(content) });
         wakeSession(context.run, display(sessionId));
+        return undefined;
+      },
+    },
+    __record_plan: {
+      signature: '(plan: any = nil) -> nil',
+      doc: 'Notes a plan in the transcript of the running loop and tells its listeners; nothing outside of a loop.',
+      call: (context, _depth, plan) => {
+        const loop = currentLoop(context);
+        if (loop === undefined) return undefined;
+        const services = agentServices(context.run);
+        const json = optionsJson(plan);
+        inboxOf(services, loop.sessionId).tape.push(plainEvent('plan', String(json.summary ?? ''), { plan: json }));
+        services.events.emit({ type: 'plan', session_id: loop.sessionId, plan: json });
         return undefined;
       },
     },

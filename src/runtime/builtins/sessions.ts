@@ -126,8 +126,10 @@ export const SESSIONS: BuiltinGroup = {
     agent_session_messages: session('(id: any = nil) -> list', 'Its messages.', ({ services, args: [given] }) =>
       agentValue(services.sessions.required(id(given, 'agent_session_messages'), 'agent_session_messages').messages),
     ),
-    agent_session_snapshot: session('(id: any = nil) -> any', 'Its transcript, or nil.', ({ services, args: [given] }) =>
-      agentValue(services.sessions.transcript(id(given, 'agent_session_snapshot'))),
+    agent_session_snapshot: session(
+      '(id: any = nil) -> any',
+      'Its transcript, and where it was forked from and to; nil for an unknown session.',
+      ({ services, args: [given] }) => agentValue(services.sessions.snapshot(id(given, 'agent_session_snapshot'))),
     ),
     agent_session_ancestry: session(
       '(id: any = nil) -> dict',

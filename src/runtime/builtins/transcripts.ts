@@ -54,7 +54,7 @@ function compact(transcript: Transcript, [options]: Args): Transcript {
   const plan = compactionPlan(transcript.messages, {
     keepFirst: count(field(options, 'keep_first'), 0),
     keepLast: count(field(options, 'keep_last'), 10),
-    mode: 'manual',
+    mode: optionsJson(options).mode === 'automatic' ? 'automatic' : 'manual',
     strategy: typeof strategy === 'string' ? strategy : 'truncate',
     summary: typeof summary === 'string' ? summary : undefined,
   });

@@ -446,8 +446,6 @@ export function growsInPlace(variable: Variable, operator: string, value: Expres
   return value.kind === 'MethodCall' && GROWING_METHODS.has(value.name) && isSelf(value.receiver);
 }
 
-export type FunctionNode = Closure | Extract<Statement, { kind: 'Function' | 'Tool' | 'Pipeline' | 'Override' }>;
-
 /** A Harn name as a JavaScript identifier: characters beyond ASCII words are written as their code point. */
 export function encodeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_]/gu, (character) => `$${character.codePointAt(0)?.toString(16)}$`);

@@ -13,8 +13,6 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
 export const PUNCTUATORS = ['==', '!=', '&&', '||', '|>', '??', '**', '?.', '->', '<=', '>=', '+=', '-=', '*=', '/=', '%='] as const;
 export const SINGLE_PUNCTUATORS = '=!.+-*/%<>?|&{}()[],:;@';
 
-export type LiteralKind = 'identifier' | 'int' | 'float' | 'duration' | 'string' | 'raw' | 'interpolation';
-
 /** A part of an interpolated string: literal text, or the source of one expression and where it stands. */
 export type StringPart = string | { readonly text: string; readonly start: number; readonly line: number; readonly column: number };
 

@@ -83,9 +83,3 @@ function refusing(name: string, refusal: () => Error): HarnFunction {
   };
   return Object.assign(refuse, { meta: { kind: 'builtin', name, params: [], isAsync: false } as const });
 }
-
-/** A builtin as a value, for runtime parts that hold a name only (harness methods, methods on namespaces). */
-export async function builtinNamed(run: Run, name: string, module: ModuleInfo): Promise<HarnFunction> {
-  await loadBuiltins(run, [name]);
-  return builtinFunction(run, name, module);
-}

@@ -5,15 +5,6 @@ import { Harness } from './harness.ts';
 import { Namespace } from './namespace.ts';
 import { Float, type Value } from './value.ts';
 
-/** Makes the value of a name that groups of builtins provide, such as `harness` or `stream`. */
-export type GlobalProvider = (context: Context) => Value;
-
-interface Globals {
-  readonly providers: Map<string, GlobalProvider>;
-}
-
-const GLOBALS = Symbol('globals');
-
 /** Names that are values without a declaration (spec/language.md 5.2). */
 export const GLOBAL_NAMES: ReadonlySet<string> = new Set([
   'pi',
@@ -27,15 +18,6 @@ export const GLOBAL_NAMES: ReadonlySet<string> = new Set([
   'ResumeBy',
 ]);
 
-function globalsOf(context: Context): Globals {
-  return context.run.service(GLOBALS, () => ({ providers: new Map() }));
-}
-
-/** Lets a group of builtins provide the value of a global name. */
-export function provideGlobal(context: Context, name: string, provider: GlobalProvider): void {
-  globalsOf(context).providers.set(name, provider);
-}
-
 export function globalValue(context: Context, name: string): Value {
   switch (name) {
     case 'pi':
@@ -46,11 +28,8 @@ export function globalValue(context: Context, name: string): Value {
       return context.run.argv;
     case 'harness':
       return new Harness(context.run);
-    default: {
-      const provider = globalsOf(context).providers.get(name);
-      if (provider === undefined && namespaceMembers(name).length > 0) return new Namespace(context.run, name);
-      if (provider === undefined) throw runtimeError(`${name} is not available here`);
-      return provider(context);
-    }
+    default:
+      if (namespaceMembers(name).length > 0) return new Namespace(context.run, name);
+      throw runtimeError(`${name} is not available here`);
   }
 }

@@ -247,7 +247,7 @@ export interface FunctionMeta {
 }
 
 /**
- * A callable value. `depth` counts call frames: a nested call passes `depth + CALL`, a tail call `depth + TAIL`.
+ * A callable value. `depth` counts call frames: a nested call passes `depth + CALL`, a tail call `depth + 1`.
  * The answer may be a promise when `meta.isAsync`, and a `TailCall` that the caller has to run: use
  * runtime/call.ts `callValue` unless you are emitted code.
  */
@@ -263,7 +263,6 @@ export interface HarnFunction {
 }
 
 export const CALL = 64;
-export const TAIL = 1;
 /** More than 512 nested frames is `Stack overflow: too many nested calls` (spec/language.md 5.4). */
 export const DEPTH_LIMIT = 512 * CALL;
 

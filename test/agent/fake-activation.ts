@@ -192,5 +192,3 @@ export function result(run: Run): JsonObject {
 export function sent(mock: MockProvider): Pick<ModelRequest, 'messages' | 'system'>[] {
   return mock.calls() as never; // the log holds the requests as JSON
 }
-
-export const SELF: Omit<ParkRequest, 'reason'> = { initiator: 'self', conditions: undefined };

@@ -1,4 +1,4 @@
-import type { Block, Closure, Expression, ForLoop, Identifier, Parameter, Pattern, Program, Statement } from './ast.ts';
+import type { Block, Expression, ForLoop, Identifier, Parameter, Pattern, Program, Statement } from './ast.ts';
 import { forEachChild, type TreeNode } from './walk.ts';
 
 /**

@@ -14,10 +14,10 @@ import { checkResumable } from './resume-check.ts';
 import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { runInBackground } from './run-activation.ts';
 import { hasParkDurability, reduceDurability } from './start.ts';
+import { readStoredConditions } from './stored-conditions.ts';
 import { summaryOf } from './summary.ts';
 import { blankInputError, inTransitionError, lostRaceError } from './sus-errors.ts';
 import { standOnDisk, Tenure } from './tenure.ts';
-import { readStoredConditions } from './waker.ts';
 import { splitSnapshot, Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 

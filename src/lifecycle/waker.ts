@@ -1,6 +1,6 @@
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { EventRecord } from '../store/event-log.ts';
 import type { ArmedRecord, SuspensionRecord } from '../store/snapshot-schema.ts';
@@ -9,7 +9,8 @@ import type { AuditLog } from './audit.ts';
 import { nextTick } from './cron.ts';
 import { type Due, type DueQueue, RECHECK_MS } from './due-queue.ts';
 import type { ObservedEventLog } from './observed-event-log.ts';
-import { deadlineOf, parseResumeConditions, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
+import { deadlineOf, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
+import { readStoredConditions, type StoredConditions } from './stored-conditions.ts';
 import { registrationError } from './sus-errors.ts';
 import type { TriggerRegistry } from './trigger-registry.ts';
 
@@ -471,31 +472,4 @@ function timeoutInput({ worker, trigger }: Waiting): string {
     type: 'auto_resume.timeout',
     worker_id: worker.id,
   });
-}
-
-export interface StoredConditions {
-  readonly conditions: ResumeConditions;
-  readonly action: TimeoutAction | { readonly unknown: string };
-  /** The trigger had a predicate, which only its script can give back. */
-  readonly isUnbound: boolean;
-}
-
-/**
- * Conditions as a snapshot holds them. An action of the timeout that this version does not know must not hinder
- * anything before that timeout fires (6.2).
- */
-export function readStoredConditions(stored: JsonObject | null): StoredConditions | undefined {
-  if (stored === null) return undefined;
-  const timeout = stored.timeout;
-  const written = isJsonObject(timeout) ? timeout.on_timeout : undefined;
-  const isKnown =
-    written === undefined || written === null || ['resume_with_summary', 'resume_with_input', 'fail'].includes(String(written));
-  const readable = isKnown || !isJsonObject(timeout) ? stored : { ...stored, timeout: { ...timeout, on_timeout: null } };
-  const conditions = parseResumeConditions(readable, 'resume_agent');
-  if (conditions === undefined) return undefined;
-  return {
-    conditions,
-    action: isKnown ? (conditions.timeout?.action ?? 'resume_with_summary') : { unknown: String(written) },
-    isUnbound: isJsonObject(stored.trigger) && stored.trigger.when_unbound === true,
-  };
 }

@@ -62,7 +62,7 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })),
+          tools: wireTools(request),
           tool_choice: wireChoice(toolChoice),
         }),
     ...pickOptions(options, ['temperature', 'top_p', 'top_k']),
@@ -91,6 +91,17 @@ function maxTokens(model: string, { max_tokens: wanted }: JsonObject, thinking: 
   const limit = Math.min(DEFAULT_MAX_TOKENS, maxOutputTokens(model) ?? DEFAULT_MAX_TOKENS);
   const budget = asNumber(thinking?.budget_tokens);
   return budget >= limit ? budget + limit : limit;
+}
+
+function wireTools({ tools, toolSearch }: ModelRequest): Json[] {
+  const wire = tools.map(({ name, description, parameters, deferLoading }) => ({
+    name,
+    description,
+    input_schema: parameters,
+    ...(toolSearch !== undefined && deferLoading === true ? { defer_loading: true } : {}),
+  }));
+  if (toolSearch === undefined) return wire;
+  return [{ type: `tool_search_tool_${toolSearch.variant}_20251119`, name: `tool_search_tool_${toolSearch.variant}` }, ...wire];
 }
 
 function wireChoice(choice: ModelRequest['toolChoice']): Json {

@@ -207,7 +207,9 @@ export function pickOptions(options: JsonObject, names: readonly string[]): Json
 /** Raw overrides of one provider (1.2, last row). */
 export function overrides(request: ModelRequest): JsonObject {
   const given = request.options[request.provider];
-  return isJsonObject(given) ? given : {};
+  if (!isJsonObject(given)) return {};
+  const { force_native_tool_search: _ours, ...body } = given;
+  return body;
 }
 
 /** Whether the answer should come piece by piece (1.2 `stream`, `HARN_LLM_STREAM`). */

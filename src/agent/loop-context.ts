@@ -9,6 +9,7 @@ import type { RequestFrame } from './loop-request.ts';
 import type { ModelWorld } from './model-call.ts';
 import { noteReminderChanges } from './reminder-notes.ts';
 import type { Dispatcher } from './tool-dispatch.ts';
+import type { NewEvent, Transcript } from './transcript.ts';
 
 export interface LoopWorld extends ModelWorld {
   readonly env: (name: string) => string | undefined;
@@ -24,7 +25,9 @@ export interface Loop {
   readonly world: LoopWorld;
   readonly options: LoopOptions;
   readonly live: LoopLive;
+  /** With all tools; what a turn shows of them is in `turnFrame`. */
   readonly frame: RequestFrame;
+  readonly turnFrame: (transcript: Transcript) => RequestFrame;
   readonly dispatcher: Dispatcher;
   /** What wakes a daemon; undefined for other loops. */
   readonly sources: WakeSources | undefined;
@@ -42,6 +45,8 @@ export interface Loop {
   hasCompacted: boolean;
   /** Turns in which a native loop ran calls written as text (2.5). */
   fallbackTurns: number;
+  /** Retries of this turn's model call, until the turn is written down. */
+  retries: NewEvent[];
 }
 
 /** The one way to change the state: the journal has the step before anything builds on it. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { effectiveSentinel } from './loop-options.ts';
 import { decodeMessages, type Message } from './message.ts';
-import type { ModelRequest, ToolSpec } from './provider.ts';
+import type { ModelRequest, NativeToolSearch, ToolSpec } from './provider.ts';
 import { type Reminder, renderReminders } from './reminder.ts';
 import type { ModelTarget } from './resolve-model.ts';
 import { AWAIT_RESUMPTION, AWAIT_RESUMPTION_SPEC } from './self-park.ts';
@@ -18,6 +18,8 @@ export interface RequestFrame {
   /** In the order given, lifecycle tools last. */
   readonly tools: readonly ToolSpec[];
   readonly toolNames: ReadonlySet<string>;
+  /** The service searches among the tools by itself. */
+  readonly toolSearch?: NativeToolSearch | undefined;
 }
 
 export function requestFrame(
@@ -72,7 +74,8 @@ export function buildRequest(
     model: target.model,
     system,
     messages: reminders.length === 0 ? messages : [...messages, ...renderReminders(reminders)],
-    tools: format === 'native' ? tools.map(({ name, description, parameters }) => ({ name, description, parameters })) : [],
+    tools: format === 'native' ? tools : [],
+    ...(frame.toolSearch === undefined ? {} : { toolSearch: frame.toolSearch }),
     toolChoice: readToolChoice(options.tool_choice),
     options,
   };

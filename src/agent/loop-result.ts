@@ -50,10 +50,13 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
 
 /** Figures for whoever looks into a run; the events have the details. */
 function trace(transcript: Transcript, counters: LoopCounters): JsonObject {
+  const retries = eventsByKind(transcript, 'llm_retry');
   const fallbacks = eventsByKind(transcript, 'native_tool_fallback');
   return {
     llm_calls: counters.llm_calls,
     cost_usd: counters.cost_usd,
+    llm_retries: retries.length,
+    empty_completion_retries: retries.filter(({ text }) => /delivered no content/.test(text)).length,
     compactions: eventsByKind(transcript, 'compaction').length,
     native_text_tool_fallbacks: fallbacks.length,
     native_text_tool_fallback_rejections: fallbacks.filter(({ metadata }) => metadata?.accepted === false).length,

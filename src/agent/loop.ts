@@ -10,7 +10,7 @@ import { RepeatGuard } from './loop-guard.ts';
 import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
 import { decodeLoopOptions, effectiveSentinel } from './loop-options.ts';
 import { feedbackMessage, textResultsMessage } from './loop-record.ts';
-import { requestFrame } from './loop-request.ts';
+import { type RequestFrame, requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
 import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
 import { messageText, toolMessage } from './message.ts';
@@ -23,6 +23,7 @@ import { readShapeWish } from './structured-call.ts';
 import { extractJson } from './structured-output.ts';
 import type { Tool } from './tool.ts';
 import { runTool } from './tool-dispatch.ts';
+import { decodeToolSearch, nativeSearch, searchableTools, shownTools } from './tool-search.ts';
 import { lastOfRole } from './transcript.ts';
 import { type TurnOutcome, takeTurn } from './turn.ts';
 
@@ -64,7 +65,15 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
   await world.models.prepare?.();
   const target = resolveModel(wish, world.env, world.models.settings);
   const hasNativeTools = await world.models.hasNativeTools(target.provider, target.model);
-  const frame = requestFrame(target, hasNativeTools, text(activation.config.system), live.tools, options);
+  const search = decodeToolSearch(given.tool_search);
+  const toolSearch = search === undefined ? undefined : await nativeSearch(world.models, target, search, given);
+  const isSearching = search !== undefined && toolSearch === undefined;
+  const tools = isSearching ? searchableTools(live.tools, search) : live.tools;
+  const frameOf = (shown: readonly Tool[]): RequestFrame => ({
+    ...requestFrame(target, hasNativeTools, text(activation.config.system), shown, options),
+    toolSearch,
+  });
+  const frame = frameOf(tools);
   const signal = live.signal === undefined ? activation.signal : AbortSignal.any([activation.signal, live.signal]);
   const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
   const loop: Loop = {
@@ -73,8 +82,9 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     options,
     live,
     frame,
+    turnFrame: (sofar) => (isSearching ? frameOf(shownTools(tools, search, sofar)) : frame),
     dispatcher: {
-      tools: new Map(live.tools.map((tool): [string, Tool] => [tool.name, tool])),
+      tools: new Map(tools.map((tool): [string, Tool] => [tool.name, tool])),
       options,
       callbacks: live.callbacks,
       guard: new RepeatGuard(options.loopDetect),
@@ -93,6 +103,7 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     turnEndedMs: undefined,
     hasCompacted: false,
     fallbackTurns: 0,
+    retries: [],
   };
   withoutRefusedReminder(loop);
   tellLostHandles(loop);

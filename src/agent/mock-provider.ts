@@ -6,6 +6,7 @@ import { llmError } from './llm-errors.ts';
 import { type Message, messageText, type ToolCall } from './message.ts';
 import { decodeMockEntry, type MockEntry } from './mock-entry.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider, ToolSpec } from './provider.ts';
+import { openAiTools } from './tool-search.ts';
 
 /**
  * The scripted model (spec/agents.md 1.8). Besides the provider `mock` it answers for every provider while a
@@ -191,10 +192,7 @@ function logEntry(request: ModelRequest): JsonObject {
   return {
     messages: request.messages,
     system: request.system ?? null,
-    tools:
-      request.tools.length === 0
-        ? null
-        : request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })),
+    tools: request.tools.length === 0 ? null : openAiTools(request),
     thinking: thinking ?? null,
   };
 }

@@ -19,6 +19,8 @@ export interface ModelRouter {
    */
   prepare?(): Promise<void>;
   readonly settings?: LlmSettings | undefined;
+  /** How the service itself searches among deferred tools; empty when it does not. */
+  toolSearch?(provider: string, model: string): Promise<readonly string[]>;
   /** Waits until the provider may be asked once more; outside the time that an attempt may take. */
   admit?(provider: string, signal: AbortSignal): Promise<void>;
   /** Told of everything that happens around an answer, whoever asked. */

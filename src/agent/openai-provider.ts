@@ -20,6 +20,7 @@ import { type Block, type Message, messageCalls, messageText } from './message.t
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
 import { wishedFormat } from './structured-output.ts';
+import { openAiTools } from './tool-search.ts';
 
 /** OpenAI chat completions and everything that speaks them (spec/agents.md 1.4): OpenRouter, local servers, Gemini. */
 export function createOpenAiProvider(world: HttpWorld, service: ServiceFacts): Provider {
@@ -57,12 +58,7 @@ function requestBody(request: ModelRequest, capabilities: Capabilities, isStream
     ...(isStream ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
     ...(capabilities.requires_completion_tokens ? { max_completion_tokens: limit } : { max_tokens: limit }),
     ...pickOptions(options, SAME_NAME),
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })),
-          tool_choice: wireChoice(toolChoice),
-        }),
+    ...(tools.length === 0 ? {} : { tools: openAiTools(request), tool_choice: wireChoice(toolChoice) }),
     ...wireFormat(options),
     ...wireThinking(request, capabilities),
     ...overrides(request),

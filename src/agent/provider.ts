@@ -10,6 +10,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   /** Native tools; empty under the text grammar. */
   readonly tools: readonly ToolSpec[];
+  /** The service itself searches among the tools that are deferred. */
+  readonly toolSearch?: NativeToolSearch | undefined;
   readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string };
   /** Keys of 1.2 as given: temperature, max_tokens, thinking, output_format, … */
   readonly options: JsonObject;
@@ -22,7 +24,16 @@ export type ToolSpec = {
   /** JSON Schema of type object. */
   readonly parameters: JsonObject;
   readonly annotations?: JsonObject | undefined;
+  /** Shown to the model only after a search (tool-search.ts). */
+  readonly deferLoading?: boolean | undefined;
+  /** Groups deferred tools for services that search. */
+  readonly namespace?: string | undefined;
 };
+
+export interface NativeToolSearch {
+  readonly style: 'openai' | 'anthropic';
+  readonly variant: 'bm25' | 'regex';
+}
 
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }

@@ -97,6 +97,7 @@ interface Settled {
   readonly text: string;
   readonly category?: string;
   readonly park?: ParkRequest;
+  readonly events?: readonly NewEvent[];
 }
 
 async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number, phase: Phase): Promise<CallResult> {
@@ -105,6 +106,10 @@ async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number,
   const startedMs = dispatcher.clock.monotonicMs();
   const settled = (await refuse(dispatcher, call, phase)) ?? (await execute(dispatcher, call, pos));
   if (settled.park !== undefined) phase.park ??= settled.park;
+  for (const event of settled.events ?? []) {
+    phase.events.push(event);
+    dispatcher.emit({ type: event.kind, ...event.metadata });
+  }
   const result: CallResult = { pos, id, name, status: settled.status, text: settled.text };
   dispatcher.record({ t: 'result', ...result });
   emitUpdate(dispatcher, call, settled, dispatcher.clock.monotonicMs() - startedMs);
@@ -233,7 +238,7 @@ function settle(answer: ToolReturn): Settled {
   }
   // One text for the model, the journal and the snapshot: a loop that was restored reads what one that never stopped does.
   const text = redactSecrets(answer.text ?? renderToolValue(answer.value));
-  return { status: resultStatus(answer.value, text), text };
+  return { status: resultStatus(answer.value, text), text, ...(answer.events === undefined ? {} : { events: answer.events }) };
 }
 
 class ToolTimeout extends Error {}

@@ -4,6 +4,7 @@ import type { ParkRequest } from '../lifecycle/activation.ts';
 import { schemaTypeName } from './json-schema.ts';
 import { codePointLength, firstCodePoints, renderJson } from './json-text.ts';
 import type { ToolSpec } from './provider.ts';
+import type { NewEvent } from './transcript.ts';
 
 /**
  * A tool as the loop sees it (spec/agents.md chapter 2): JSON in, JSON out. Whether a closure, a host or a server
@@ -21,6 +22,9 @@ export interface Tool {
   readonly idempotent: boolean;
   /** Bound of one call in milliseconds; undefined takes the loop's. */
   readonly timeoutMs: number | undefined;
+  /** Kept from the model until a search finds it, in a loop that has `tool_search`. */
+  readonly deferLoading?: boolean | undefined;
+  readonly namespace?: string | undefined;
   readonly executor: 'harn' | 'host_bridge' | 'mcp_server' | 'provider_native';
   readonly handler: ToolHandler;
 }
@@ -34,8 +38,8 @@ export interface ToolCallContext {
 }
 
 export type ToolReturn =
-  /** `text` is what the model reads where the value has a rendering of its own. */
-  | { readonly kind: 'value'; readonly value: Json; readonly text?: string | undefined }
+  /** `text` is what the model reads where the value has a rendering of its own; `events` go into the transcript. */
+  | { readonly kind: 'value'; readonly value: Json; readonly text?: string | undefined; readonly events?: readonly NewEvent[] }
   /** The handler answered the branded request of `agent_await_resumption` (7.2). */
   | { readonly kind: 'park'; readonly request: ParkRequest };
 
@@ -79,7 +83,14 @@ export function isReadOnly(tool: Tool): boolean {
 }
 
 export function toolSpec(tool: Tool): ToolSpec {
-  return { name: tool.name, description: tool.description, parameters: tool.parameters };
+  const { name, description, parameters, deferLoading, namespace } = tool;
+  return {
+    name,
+    description,
+    parameters,
+    ...(deferLoading === true ? { deferLoading } : {}),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
 }
 
 /**

@@ -131,7 +131,8 @@ function projectedOverspend({ options, progress }: Loop, request: ModelRequest):
 async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
   const { world, options, live } = loop;
   const patched = { ...options.model, ...loop.progress.counters.option_patches };
-  const request = await visibleRequest(loop, buildRequest(loop.frame, loop.progress.transcript.messages, reminders, patched));
+  const { transcript } = loop.progress;
+  const request = await visibleRequest(loop, buildRequest(loop.turnFrame(transcript), transcript.messages, reminders, patched));
   const overspent = projectedOverspend(loop, request);
   if (overspent) return 'over_budget';
   assertWithinBudget(request);
@@ -165,7 +166,11 @@ async function visibleRequest(loop: Loop, request: ModelRequest): Promise<ModelR
 
 function emitCallEvent(loop: Loop, event: CallEvent): void {
   const told = sessionEvent(event);
-  if (told !== undefined) emitEvent(loop, told);
+  if (told === undefined) return;
+  emitEvent(loop, told);
+  if (event.type !== 'retry' && event.type !== 'schema_retry') return;
+  const { type, ...facts } = told;
+  loop.retries.push(plainEvent(String(type), String(facts.message ?? 'the answer had the wrong shape'), facts));
 }
 
 /** Calls come structured or, under the text grammar, in the text; a native model that writes text is a matter of options. */
@@ -342,7 +347,7 @@ async function withVerification(loop: Loop, judged: Judgement, info: JsonObject)
 function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judgement, postTurn: PostTurnAnswer): void {
   const record = turnRecord(loop, turn, {
     feedback: judged.feedback,
-    events: [...loop.live.inbox.takeTape(), ...fallbackEvents(turn), ...dispatched.events],
+    events: [...loop.retries.splice(0), ...loop.live.inbox.takeTape(), ...fallbackEvents(turn), ...dispatched.events],
     consecutiveTextOnly: judged.consecutiveTextOnly,
   });
   const { counters } = loop.progress;

@@ -122,6 +122,10 @@ function createRouter(run: Run, mock: MockProvider, base: Omit<HttpWorld, 'setti
       const { capabilitiesOf } = await import('../agent/capabilities.ts');
       return capabilitiesOf(provider, model, settings().capabilities).native_tools;
     },
+    toolSearch: async (provider, model) => {
+      const { capabilitiesOf } = await import('../agent/capabilities.ts');
+      return capabilitiesOf(provider, model, settings().capabilities).tool_search;
+    },
     // A scripted answer waits for nobody.
     admit: async (provider, signal) => {
       if (!mock.answersFor(provider)) await rateLimits(run).admit(provider, signal);

@@ -45,6 +45,8 @@ function bindTool(context: Context, entry: Value, mcpServers: Json): Tool {
     policy: isJsonObject(facts.policy) ? facts.policy : {},
     idempotent: isIdempotent(facts),
     timeoutMs: typeof facts.timeout_ms === 'number' ? facts.timeout_ms : undefined,
+    deferLoading: facts.defer_loading === true,
+    namespace: typeof facts.namespace === 'string' ? facts.namespace : undefined,
     executor,
     handler: handlerOf(context, entry, name, executor, mcpServers),
   };

@@ -9,6 +9,7 @@ import { type ModelTarget, resolveModel } from '../agent/resolve-model.ts';
 import { assertShape, callShaped, readShapeWish, type ShapedAnswer } from '../agent/structured-call.ts';
 import { parseTextResponse, renderToolContract } from '../agent/text-tools.ts';
 import { parametersSchema } from '../agent/tool.ts';
+import { decodeToolSearch, nativeSearch } from '../agent/tool-search.ts';
 import { appendMessage, createTranscript, decodeTranscript, type Transcript } from '../agent/transcript.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { type AgentServices, agentServices } from './agent-services.ts';
@@ -101,7 +102,12 @@ async function buildRequest(services: AgentServices, call: LlmCall, options: Jso
   );
   if (options.vision === true) await requireVision(services, target);
   const tools = toolSpecs(field(call.options, 'tools'));
-  const format = text('tool_format') ?? ((await services.models.hasNativeTools(target.provider, target.model)) ? 'native' : 'text');
+  const search = decodeToolSearch(options.tool_search);
+  const toolSearch = search === undefined ? undefined : await nativeSearch(services.models, target, search, options);
+  const format =
+    toolSearch !== undefined
+      ? 'native'
+      : (text('tool_format') ?? ((await services.models.hasNativeTools(target.provider, target.model)) ? 'native' : 'text'));
   const isNative = format === 'native';
   const reminders = renderReminders(pendingReminders(transcript));
   const system = call.system ?? text('system');
@@ -113,6 +119,7 @@ async function buildRequest(services: AgentServices, call: LlmCall, options: Jso
         : [...(system === undefined ? [] : [system]), renderToolContract(tools, undefined)].join('\n\n'),
     messages: [...transcript.messages, ...reminders],
     tools: isNative ? tools : [],
+    ...(toolSearch === undefined ? {} : { toolSearch }),
     toolChoice: readToolChoice(options.tool_choice),
     options,
   };
@@ -132,6 +139,8 @@ function toolSpecs(tools: Value): ToolSpec[] {
       name: String(facts.name ?? ''),
       description: typeof facts.description === 'string' ? facts.description : '',
       parameters: parametersSchema(isJsonObject(facts.parameters) ? facts.parameters : undefined),
+      ...(facts.defer_loading === true ? { deferLoading: true } : {}),
+      ...(typeof facts.namespace === 'string' ? { namespace: facts.namespace } : {}),
     };
   });
 }

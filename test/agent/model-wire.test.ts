@@ -459,6 +459,88 @@ describe('aborting (1.7)', () => {
   });
 });
 
+describe('what is asked', () => {
+  const image = (source: JsonObject) => [
+    { role: 'user' as const, content: [{ type: 'image' as const, media_type: 'image/png', ...source }] },
+  ];
+  const PIXEL = { base64: 'iVBORw0KGgo=' };
+
+  async function body(provider: Name, change: Partial<ModelRequest>): Promise<JsonObject> {
+    server.reply({ body: STREAMS[provider] });
+    await ask({ provider, change });
+    return server.received.at(-1)?.body ?? {};
+  }
+
+  const IMAGES: readonly (readonly [provider: Name, model: string, expected: JsonObject])[] = [
+    ['openai', 'gpt-4o', { content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] }],
+    ['anthropic', 'claude-x', { content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL.base64 } }] }],
+    ['ollama', 'llava', { images: [PIXEL.base64] }],
+  ];
+  test.each(IMAGES)('%s: an image', async (provider, model, expected) => {
+    const { messages } = await body(provider, { model, system: undefined, messages: image(PIXEL) });
+    expect((messages as JsonObject[])[0]).toMatchObject(expected);
+  });
+
+  test.each([
+    ['openai', 'gpt-3.5-turbo', PIXEL, 'openai/gpt-3.5-turbo takes no images'],
+    ['ollama', 'llava', { url: 'https://example.com/a.png' }, 'ollama takes images as base64 only, not by url'],
+  ])('%s/%s: an image that cannot be seen is refused before any request', async (provider, model, source, message) => {
+    const http = { request: () => Promise.reject(new Error('sent')) };
+    expect(await fault(ask({ provider, http, change: { model, messages: image(source) } }))).toMatchObject({ kind: 'terminal', message });
+  });
+
+  const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } } };
+  test('a schema goes into the request where the service takes one, else into the instructions', async () => {
+    const options = { schema: SCHEMA };
+    expect(await body('openai', { options })).toMatchObject({ response_format: { type: 'json_schema', json_schema: { schema: SCHEMA } } });
+    expect(await body('ollama', { options })).toMatchObject({ format: SCHEMA });
+    expect(JSON.stringify((await body('anthropic', { options })).system)).toContain('matches this JSON Schema');
+  });
+
+  const THINKING: readonly (readonly [provider: Name, model: string, thinking: JsonObject | true, expected: JsonObject])[] = [
+    ['anthropic', 'claude-x', true, { thinking: { type: 'enabled', budget_tokens: 4096 } }],
+    ['anthropic', 'claude-x', { mode: 'enabled', budget_tokens: 20_000 }, { thinking: { budget_tokens: 20_000 }, max_tokens: 36_384 }],
+    ['anthropic', 'claude-x', { mode: 'adaptive' }, { thinking: { type: 'adaptive' } }],
+    ['openai', 'o3', { mode: 'effort', level: 'high' }, { reasoning_effort: 'high', max_completion_tokens: 16_384 }],
+    ['openai', 'o3', true, { reasoning_effort: 'medium' }],
+    ['ollama', 'qwen3', true, { think: true }],
+  ];
+  test.each(THINKING)('%s/%s: thinking %j', async (provider, model, thinking, expected) => {
+    expect(await body(provider, { model, options: { thinking } })).toMatchObject(expected);
+  });
+
+  test('a model with shorter answers is not asked for longer ones', async () => {
+    expect(await body('anthropic', { model: 'claude-3-5-haiku-latest' })).toMatchObject({ max_tokens: 8192 });
+  });
+
+  test('deferred tools, where the service searches itself', async () => {
+    const tools = [{ name: 'deploy', description: 'd', parameters: {}, deferLoading: true, namespace: 'ops' }];
+    const native = await body('anthropic', { tools, toolSearch: { style: 'anthropic', variant: 'regex' } });
+    expect(native.tools).toEqual([
+      { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+      { name: 'deploy', description: 'd', input_schema: {}, defer_loading: true },
+    ]);
+    expect((await body('openai', { tools })).tools).toEqual([
+      { type: 'function', function: { name: 'deploy', description: 'd', parameters: {} } },
+    ]);
+  });
+
+  test('anthropic: ids of another service are written so that they are taken, on both sides', async () => {
+    const { messages } = await body('anthropic', {
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: ' ', tool_calls: [{ id: 'call.1:a', name: 'read', arguments: {} }] },
+        { role: 'tool', tool_call_id: 'call.1:a', name: 'read', content: 'A' },
+      ],
+    });
+    expect(messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'go' }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1_a', name: 'read', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1_a', content: 'A' }] },
+    ]);
+  });
+});
+
 describe('retries', () => {
   const half: Reply = { body: sse({ choices: [{ delta: { content: 'half' } }] }), end: 'reset' };
 

@@ -111,6 +111,7 @@ function searchTool(search: ToolSearch, deferred: readonly Tool[]): Tool {
       : 'Finds further tools by words that describe what they do. Tools that are found can be called from the next turn on.',
     parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
     annotations: { readOnlyHint: true },
+    policy: {},
     idempotent: true,
     timeoutMs: undefined,
     executor: 'harn',

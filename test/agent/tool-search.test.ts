@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { MockProvider } from '../../src/agent/mock-provider.ts';
 import { findTools } from '../../src/agent/tool-search.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { result, runActivation, SELF, script, sent, tool } from './fake-activation.ts';
+import { result, runActivation, script, sent, tool } from './fake-activation.ts';
 
 /** Tools that the model has to look for (spec/agents.md 2.2 `defer_loading`). */
 const READ = tool('read', () => 'content');
@@ -44,7 +44,7 @@ describe('a loop with tool_search', () => {
       mock: script(call(NAME, { query: 'monitoring' })),
       options: { tool_search: 'bm25' },
       live: { tools: TOOLS },
-      worker: { suspendAt: { 1: { ...SELF, reason: 'wait' } } },
+      worker: { suspendAt: { 1: { initiator: 'self', conditions: undefined, reason: 'wait' } } },
     });
     const mock = script({ text: 'end' });
     const state = parked.parkedState;

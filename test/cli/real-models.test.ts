@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
 import { type ModelServer, openAiText, type Received, type Reply, sse, startModelServer } from '../agent/model-server.ts';
-import { CliWorld, type Ended } from './harn.ts';
+import { CliWorld, type Ended, events } from './harn.ts';
 
 /** The built program against a model service on the loopback interface. */
 const KEY = 'sk-canary-5f2e9b81c3';
@@ -166,11 +166,8 @@ describe('retries', () => {
     server.reply(broken, { body: openAiText('whole') });
     const { stdout } = await run(['--trace', '--json', 'work.harn']);
     expect(stdout).toMatch(/harn: retry 1 of openai\/m-1 in \d+ ms: openai broke off .*, 4 characters of the answer are void/);
-    const told = stdout.split('\n').filter((line) => line.includes('"llm_retry"'));
-    expect(told).toHaveLength(1);
-    expect(JSON.parse(told[0] ?? '')).toMatchObject({
-      data: { payload: { attempt: 1, category: 'transient_network', discarded_chars: 4 } },
-    });
+    const told = events(stdout).filter(({ data }) => data.kind === 'llm_retry');
+    expect(told).toMatchObject([{ data: { payload: { attempt: 1, category: 'transient_network', discarded_chars: 4 } } }]);
     expect(stdout).not.toContain('halfwhole');
   });
 

@@ -1,6 +1,6 @@
 import type { LoopControlAnswer, PostTurnAnswer } from './loop-live.ts';
 import { effectiveSentinel, type LoopOptions } from './loop-options.ts';
-import type { CallResult, Feedback, LoopCounters, RecordedEnd } from './loop-state.ts';
+import type { CallResult, CallUsage, Feedback, LoopCounters, RecordedEnd } from './loop-state.ts';
 
 /** Everything about a finished turn that decides how the loop goes on (spec/agents.md 3.5 step 14, 3.7). */
 export interface TurnFacts {
@@ -25,6 +25,8 @@ export interface Judgement {
   readonly lateEnd: RecordedEnd | undefined;
   readonly feedback: readonly Feedback[];
   readonly consecutiveTextOnly: number;
+  /** Of the model call that judged the end. */
+  readonly usage?: CallUsage | undefined;
   /** Nothing is left to do until something wakes the daemon. */
   readonly isIdle?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation } from '../lifecycle/activation.ts';
 import type { Files, FileWatcher } from '../platform/platform.ts';
+import type { AutonomyMeter } from './autonomy.ts';
 import type { WakeSources } from './daemon-sources.ts';
 import type { LoopLive } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
@@ -29,6 +30,8 @@ export interface Loop {
   readonly frame: RequestFrame;
   readonly turnFrame: (transcript: Transcript) => RequestFrame;
   readonly dispatcher: Dispatcher;
+  /** Counts what the loop does on its own; undefined without such a budget. */
+  readonly autonomy: AutonomyMeter | undefined;
   /** What wakes a daemon; undefined for other loops. */
   readonly sources: WakeSources | undefined;
   /** Closed by close_agent, or gone with the task that called the loop. */
@@ -41,6 +44,8 @@ export interface Loop {
   data: Json;
   /** When the last turn of this activation ended, on the monotonic clock. */
   turnEndedMs: number | undefined;
+  /** Objections of the judge in this activation. */
+  objections: number;
   /** Messages were compacted since the last model call. */
   hasCompacted: boolean;
   /** Turns in which a native loop ran calls written as text (2.5). */

@@ -1,9 +1,12 @@
 import * as z from 'zod/mini';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { AutonomyBudget } from './autonomy.ts';
 import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
 import type { DaemonOptions } from './daemon.ts';
+import type { DoneJudge } from './done-judge.ts';
 import { unknownOptions } from './known-options.ts';
+import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import type { InheritedLimits } from './permissions.ts';
 import { reminderError } from './reminder.ts';
 import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
@@ -32,6 +35,9 @@ export interface LoopOptions {
   readonly loopDetect: { readonly warn: number; readonly block: number; readonly skip: number };
   readonly tokenBudget: number | undefined;
   readonly totalBudgetUsd: number | undefined;
+  readonly autonomyBudget: AutonomyBudget | undefined;
+  /** The judge as data; one that is a function is among the callbacks. */
+  readonly doneJudge: DoneJudge | undefined;
   readonly compaction: CompactionPolicy;
   readonly reminders: ReminderOptions;
   readonly awaitResumption: boolean;
@@ -68,6 +74,19 @@ const names = z.nullish(z.array(z.string()));
 const dict = z.nullish(z.record(z.string(), z.unknown()));
 const STRATEGIES = ['none', 'truncate', 'summarize_middle', 'summarize_all', 'hybrid', 'custom'] as const;
 const strategy = z.enum(STRATEGIES);
+
+const optionalText = z.nullish(z.string());
+
+const judgeSchema = z.nullish(
+  z.looseObject({
+    criteria: z.nullish(z.union([z.string(), z.array(z.string())])),
+    prompt: optionalText,
+    system: optionalText,
+    provider: optionalText,
+    model: optionalText,
+    max_objections: count,
+  }),
+);
 
 const optionsSchema = z.looseObject({
   profile: z.nullish(z.enum(PROFILE_NAMES, `must be one of ${PROFILE_NAMES.join(', ')}`)),
@@ -107,6 +126,11 @@ const optionsSchema = z.looseObject({
   loop_detect_skip: count,
   token_budget: count,
   budget: z.nullish(z.looseObject({ total_budget_usd: z.nullish(z.number()) })),
+  autonomy_budget: z.nullish(
+    z.looseObject({ per_hour: count, per_day: count, key: z.nullish(z.string()), reviewer: z.nullish(z.string()) }),
+  ),
+  verify_completion: judgeSchema,
+  done_judge: judgeSchema,
   compaction: z.nullish(
     z.union([
       z.literal(false),
@@ -168,6 +192,8 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     loopDetect: { warn: options.loop_detect_warn ?? 2, block: options.loop_detect_block ?? 3, skip: options.loop_detect_skip ?? 4 },
     tokenBudget: options.token_budget ?? undefined,
     totalBudgetUsd: options.budget?.total_budget_usd ?? undefined,
+    autonomyBudget: autonomyBudget(options),
+    doneJudge: doneJudge(options.verify_completion ?? options.done_judge),
     compaction: compactionPolicy(options),
     reminders: reminderOptions(options),
     awaitResumption: options.agent_await_resumption_enabled ?? true,
@@ -200,6 +226,28 @@ export const INHERITED_LIMITS = 'inherited_limits';
 function inheritedLimits(value: Json | undefined): InheritedLimits[] {
   const limits = Array.isArray(value) ? value.filter(isJsonObject) : [];
   return limits.map((entry) => ({ permissions: objectOption(entry.permissions), approvalPolicy: objectOption(entry.approval_policy) }));
+}
+
+function autonomyBudget({ autonomy_budget: given }: Given): AutonomyBudget | undefined {
+  if (given === undefined || given === null) return undefined;
+  return {
+    perHour: given.per_hour ?? undefined,
+    perDay: given.per_day ?? undefined,
+    key: given.key ?? undefined,
+    reviewer: given.reviewer ?? undefined,
+  };
+}
+
+function doneJudge(given: z.infer<typeof judgeSchema>): DoneJudge | undefined {
+  if (given === undefined || given === null) return undefined;
+  const criteria = given.criteria ?? given.prompt ?? undefined;
+  return {
+    criteria: Array.isArray(criteria) ? criteria.map((one) => `- ${one}`).join('\n') : criteria,
+    system: given.system ?? undefined,
+    provider: given.provider ?? undefined,
+    model: given.model ?? undefined,
+    maxObjections: given.max_objections ?? 3,
+  };
 }
 
 function objectOption(value: Json | undefined): JsonObject | undefined {
@@ -245,4 +293,9 @@ function reminderOptions({ reminders }: Given): ReminderOptions {
 export function effectiveSentinel(options: LoopOptions, format: 'native' | 'text'): string | undefined {
   if (options.doneSentinel !== undefined) return options.doneSentinel === '' ? undefined : options.doneSentinel;
   return format === 'native' && options.loopUntilDone ? undefined : DEFAULT_SENTINEL;
+}
+
+/** How the model calls of a loop are made. */
+export function callPolicy({ llmRetries, llmBackoffMs, timeoutMs = DEFAULT_TIMEOUT_MS }: LoopOptions): CallPolicy {
+  return { retries: llmRetries, backoffMs: llmBackoffMs, timeoutMs };
 }

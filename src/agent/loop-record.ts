@@ -84,6 +84,8 @@ export type TurnRecord = {
   readonly option_patches?: JsonObject;
   readonly granted_permissions?: readonly JsonObject[];
   readonly end?: RecordedEnd;
+  /** Of a model call that judged whether the work is done. */
+  readonly judge_usage?: CallUsage;
   /** The event of a daemon's queue that this turn ended the work for (11.3). */
   readonly consumed_event?: number;
   /** Background work that runs now, where that changed (2.8). */
@@ -190,7 +192,7 @@ function applyTurn(before: LoopProgress, record: TurnRecord): LoopProgress {
   const results = settledResults(opened.openTurn, record.results ?? []);
   const withResults = appendResults(opened.transcript, results, opened.openTurn?.textCalls !== undefined);
   const withEvents = (record.events ?? []).reduce(appendEvent, withResults);
-  const { counters } = opened;
+  const counters = record.judge_usage === undefined ? opened.counters : addCost(opened.counters, record.judge_usage);
   const names = (status: string): string[] => results.flatMap((result) => (result.status === status ? [result.name] : []));
   return {
     transcript: expireReminders(withEvents, record.rendered_reminders ?? []),

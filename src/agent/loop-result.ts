@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
+import type { AutonomyStop } from './autonomy.ts';
 import type { LoopCounters, RecordedEnd } from './loop-state.ts';
 import { messageText } from './message.ts';
 import { visibleText } from './text-tools.ts';
@@ -6,6 +7,7 @@ import { eventsByKind, lastOfRole, type Transcript } from './transcript.ts';
 
 export interface EndFacts extends RecordedEnd {
   readonly error?: JsonObject | undefined;
+  readonly autonomy?: AutonomyStop | undefined;
 }
 
 export interface ResultFacts {
@@ -40,7 +42,11 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
     daemon_state: facts.daemonState ?? null,
     daemon_snapshot_path: facts.daemonSnapshotPath ?? null,
     task_ledger: {},
-    trace: { ...trace(transcript, counters), warnings: facts.warnings ?? [] },
+    trace: {
+      ...trace(transcript, counters),
+      warnings: facts.warnings ?? [],
+      ...(end.autonomy === undefined ? {} : { autonomy: end.autonomy }),
+    },
     error: end.error ?? null,
     stop_reason: end.stop_reason,
     data: facts.data,

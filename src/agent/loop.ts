@@ -2,6 +2,7 @@ import { assertNever } from '../base/assert-never.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd } from '../lifecycle/activation.ts';
 import { RESUME_CONTINUITY } from './apply-resume.ts';
+import { AutonomyMeter } from './autonomy.ts';
 import { beginsIdle, type DaemonOptions, idleDaemon, saveIdle, settleConsumed } from './daemon.ts';
 import { WakeSources } from './daemon-sources.ts';
 import { unknownOutcome } from './fold-journal.ts';
@@ -42,6 +43,7 @@ export async function runLoop(activation: Activation, world: LoopWorld): Promise
   } finally {
     detach?.();
     loop.sources?.close();
+    loop.autonomy?.close();
   }
 }
 
@@ -95,12 +97,14 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
       emit: (event) => emitEvent(loop, event),
     },
     signal,
+    autonomy: options.autonomyBudget === undefined ? undefined : new AutonomyMeter(options.autonomyBudget, world.clock, activation),
     sources: options.daemon === undefined ? undefined : new WakeSources(options.daemon, world, live.inbox, live.daemon, activation),
     progress: { transcript, counters, openTurn: undefined },
     turnsTaken: 0,
     turnLimit: options.maxIterations,
     data: null,
     turnEndedMs: undefined,
+    objections: 0,
     hasCompacted: false,
     fallbackTurns: 0,
     retries: [],
@@ -171,7 +175,7 @@ async function endAtBoundary(loop: Loop, turn: TurnOutcome): Promise<LoopEnd | u
   const asked = activation.atBoundary(turn.boundary);
   const parked = asked !== undefined ? await park(loop, asked) : turn.park !== undefined ? await parkByItself(loop, turn.park) : undefined;
   if (parked !== undefined) return parked;
-  const end = spentBudget(loop) ?? turn.lateEnd ?? (turn.isIdle === true ? undefined : spentIterations(loop));
+  const end = spentBudget(loop) ?? spentAutonomy(loop) ?? turn.lateEnd ?? (turn.isIdle === true ? undefined : spentIterations(loop));
   if (end !== undefined) return endLoop(loop, end);
   const { sources, options } = loop;
   return turn.isIdle === true && options.daemon !== undefined && sources !== undefined ? idle(loop, options.daemon, sources) : undefined;
@@ -202,6 +206,12 @@ function spentBudget({ options, progress: { counters } }: Loop): EndFacts | unde
     return { status: 'budget_exhausted', stop_reason: 'total_budget_usd' };
   }
   return undefined;
+}
+
+/** The loop may do no more on its own; who is to be asked stands on the trace. */
+function spentAutonomy({ autonomy }: Loop): EndFacts | undefined {
+  const stop = autonomy?.reached();
+  return stop === undefined ? undefined : { status: 'approval_required', stop_reason: 'autonomy_budget', autonomy: stop };
 }
 
 function spentIterations(loop: Loop): EndFacts | undefined {

@@ -1,9 +1,9 @@
 import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import type { LoopCallbacks } from './loop-live.ts';
+import { callPolicy } from './loop-options.ts';
 import type { CallUsage } from './loop-state.ts';
 import type { Message } from './message.ts';
-import { DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import { isNotOurs } from './park.ts';
 import { dropUnpreserved, pendingReminders } from './reminder.ts';
 import { summariseMessages } from './summary-call.ts';
@@ -31,7 +31,9 @@ interface Substitute {
 async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.callbacks.compact): Promise<void> {
   const { compaction } = loop.options;
   const { messages } = loop.progress.transcript;
-  const keepLast = compaction.strategy === 'summarize_all' ? 0 : compaction.keepLast;
+  // What nobody has answered yet is never part of all.
+  const unanswered = messages.at(-1)?.role === 'user' ? 1 : 0;
+  const keepLast = compaction.strategy === 'summarize_all' ? unanswered : compaction.keepLast;
   const range = removableRange(messages, compaction.keepFirst, keepLast);
   if (range === undefined) return;
   const { summary, engine, usage } = await substituteFor(loop, write, messages.slice(range.at, range.at + range.removed));
@@ -67,9 +69,8 @@ async function substituteFor(loop: Loop, write: LoopCallbacks['compact'], remove
   if (written !== undefined) return { summary: written, engine: 'custom' };
   if (strategy !== 'hybrid' && strategy !== 'summarize_middle' && strategy !== 'summarize_all') return TRUNCATED;
   const { world, frame, options, signal } = loop;
-  const policy = { retries: options.llmRetries, backoffMs: options.llmBackoffMs, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS };
   try {
-    const { text, usage } = await summariseMessages(world, frame.target, removed, policy, signal);
+    const { text, usage } = await summariseMessages(world, frame.target, removed, callPolicy(options), signal);
     return text === '' ? { ...TRUNCATED, usage } : { summary: text, engine: 'llm', usage };
   } catch (error) {
     // A summary is a help: without one the loop goes on as well as it can.

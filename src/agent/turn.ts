@@ -3,15 +3,17 @@ import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
 import { assertWithinBudget, projectCall } from './call-budget.ts';
 import { sessionEvent } from './call-events.ts';
+import { judgeDone } from './done-judge.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import type { LoopControlAnswer, PostTurnAnswer, TurnHook } from './loop-live.ts';
+import { callPolicy } from './loop-options.ts';
 import { applyRecord, feedbackMessage, type TurnRecord } from './loop-record.ts';
 import { buildRequest, rewrittenMessages } from './loop-request.ts';
 import type { EndFacts } from './loop-result.ts';
 import { type AddedMessage, type CallResult, type CallUsage, type Feedback, withNames } from './loop-state.ts';
 import { assistantMessage, type Message, type ToolCall, userMessage } from './message.ts';
-import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
+import type { CallEvent } from './model-call.ts';
 import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
 import type { Reminder } from './reminder.ts';
@@ -136,11 +138,7 @@ async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Ask
   const overspent = projectedOverspend(loop, request);
   if (overspent) return 'over_budget';
   assertWithinBudget(request);
-  const policy: CallPolicy = {
-    retries: options.llmRetries,
-    backoffMs: options.llmBackoffMs,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-  };
+  const policy = callPolicy(options);
   const wish = readShapeWish(patched, options.schemaRetries);
   const shaped = async () => {
     const answered = await callShaped(world, request, policy, wish, loop.signal, (event) => emitCallEvent(loop, event));
@@ -272,10 +270,11 @@ async function workTurn(loop: Loop, turn: Turn): Promise<TurnOutcome> {
   const postTurn = (await loop.live.callbacks.postTurn?.(info)) ?? {};
   const control = await askControl(loop, info);
   await runPostHooks(loop, info);
-  const judged = await withVerification(loop, judge(loop, turn, dispatched, postTurn, control), info);
+  const judged = await withVerification(loop, turn, judge(loop, turn, dispatched, postTurn, control), info);
   settleTurn(loop, turn, dispatched, judged, postTurn);
   // No model will read it, but whoever goes on with the transcript does.
   if (judged.end !== undefined && judged.feedback.length > 0) injectFeedback(loop);
+  loop.autonomy?.spend(dispatched.results, loop.dispatcher.tools);
   emitEvent(loop, { type: 'turn_end', iteration: turn.index, turn_info: info });
   emitIterationEnd(loop, turn, info);
   loop.activation.progressed(loop.progress.counters.iterations_completed);
@@ -337,11 +336,35 @@ function judge(loop: Loop, turn: Turn, dispatched: Dispatched, postTurn: PostTur
 }
 
 /** `verify_completion` may veto a natural end; the model then hears why. */
-async function withVerification(loop: Loop, judged: Judgement, info: JsonObject): Promise<Judgement> {
+async function withVerification(loop: Loop, turn: Turn, judged: Judgement, info: JsonObject): Promise<Judgement> {
   const isNatural = judged.end?.stop_reason === 'natural' || judged.end?.stop_reason === 'sentinel';
-  const objection = isNatural ? await loop.live.callbacks.verifyCompletion?.(info) : undefined;
-  if (objection === undefined) return judged;
-  return { ...judged, end: undefined, feedback: [...judged.feedback, { kind: 'verify_completion', content: objection }] };
+  const refused = isNatural ? await objectionTo(loop, turn, info) : undefined;
+  if (refused === undefined) return judged;
+  const { objection, usage } = refused;
+  if (objection === undefined) return { ...judged, usage };
+  return { ...judged, end: undefined, feedback: [...judged.feedback, { kind: 'verify_completion', content: objection }], usage };
+}
+
+/** The author's function decides, or the model that the options name. */
+async function objectionTo(
+  loop: Loop,
+  turn: Turn,
+  info: JsonObject,
+): Promise<{ objection: string | undefined; usage?: CallUsage } | undefined> {
+  const { world, options, live, frame, activation, progress, signal } = loop;
+  if (live.callbacks.verifyCompletion !== undefined) return { objection: await live.callbacks.verifyCompletion(info) };
+  const { doneJudge } = options;
+  if (doneJudge === undefined || loop.objections >= doneJudge.maxObjections) return undefined;
+  const task = typeof activation.config.task === 'string' ? activation.config.task : '';
+  const messages = [...progress.transcript.messages, turn.message];
+  try {
+    const judged = await judgeDone(world, doneJudge, frame.target, task, messages, callPolicy(options), signal);
+    if (judged.objection !== undefined) loop.objections++;
+    return judged;
+  } catch (error) {
+    if (isNotOurs(loop, error)) throw error;
+    return undefined;
+  }
 }
 
 function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judgement, postTurn: PostTurnAnswer): void {
@@ -356,6 +379,7 @@ function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judg
     ...(postTurn.patches === undefined ? {} : { option_patches: { ...counters.option_patches, ...postTurn.patches } }),
     ...(dispatched.granted === counters.granted_permissions ? {} : { granted_permissions: dispatched.granted }),
     ...(judged.end === undefined ? {} : { end: judged.end }),
+    ...(judged.usage === undefined ? {} : { judge_usage: judged.usage }),
     ...consumedEvent(loop, judged),
     ...changedHandles(loop),
   });

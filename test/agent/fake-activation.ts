@@ -30,6 +30,7 @@ export interface FakeWorker {
   readonly signal?: AbortSignal;
   readonly onWake?: Activation['onWake'];
   readonly topic?: Activation['topic'];
+  readonly log?: Activation['log'];
 }
 
 export interface Run {
@@ -162,6 +163,7 @@ export async function runActivation(setup: Setup): Promise<Run> {
     },
     log: (topic, kind, payload) => {
       logged.push({ topic, kind, ...payload });
+      setup.worker?.log?.(topic, kind, payload);
     },
     progressed: () => {},
   };

@@ -6,6 +6,7 @@ import type { ModelAnswer, ModelRequest } from './provider.ts';
 import type { ReminderSpec } from './reminder.ts';
 import type { Tool, ToolReturn } from './tool.ts';
 import type { NewEvent, Transcript } from './transcript.ts';
+import type { WorkflowPort } from './workflow-run.ts';
 
 /**
  * The part of a loop that cannot be saved: handlers and callbacks. The runtime adapter makes it from the options
@@ -22,6 +23,8 @@ export interface LoopLive {
   readonly background?: BackgroundWork | undefined;
   /** The queue and the file of a daemon; absent for other loops. */
   readonly daemon?: DaemonPort | undefined;
+  /** Runs the graph of a worker of mode `workflow`; undefined for loops. */
+  readonly workflow?: WorkflowPort | undefined;
   /** Ends the loop with the task that called it: its cancellation, its deadline. */
   readonly signal?: AbortSignal | undefined;
 }

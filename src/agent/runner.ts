@@ -11,13 +11,15 @@ import { userMessage } from './message.ts';
 import { subAgentResult } from './sub-agent-result.ts';
 import { appendMessage, createTranscript, isTranscript } from './transcript.ts';
 import { repairState } from './transcript-doctor.ts';
+import { runWorkflow } from './workflow-run.ts';
 
 /** What lifecycle needs to run, restore and repair loops (lifecycle/activation.ts). */
 export function createLoopRunner(world: LoopWorld): LoopRunner {
   return {
-    run: async (activation) => outcomeFor(activation, await runLoop(activation, world), world),
+    run: async (activation) =>
+      activation.mode === 'workflow' ? runWorkflow(activation) : outcomeFor(activation, await runLoop(activation, world), world),
     initialState,
-    carryTranscript: (transcript, mode, sessionId) => carryTranscript(transcript, mode, world.random.uuidV7(), sessionId),
+    nextCycle: (config, before, carry) => nextCycle(config, before, carry, world),
     foldJournal,
     applyResume,
     repair: repairState,
@@ -51,6 +53,14 @@ function stageArtifact({ name, node }: JsonObject, result: JsonObject, { random,
     lineage: [],
     metadata: {},
   };
+}
+
+/** A workflow that stopped before its last stage goes on with it, unless `resume_workflow` says no. */
+function nextCycle(config: JsonObject, before: LoopState, carry: JsonObject, { random }: LoopWorld): LoopState {
+  const sessionId = typeof config.session_id === 'string' ? config.session_id : '';
+  const next = initialState(config, carryTranscript(before.transcript, carry.transcript_mode, random.uuidV7(), sessionId));
+  const { workflow_run: run } = before.loop;
+  return run === undefined || carry.resume_workflow === false ? next : { ...next, loop: { ...next.loop, workflow_run: run } };
 }
 
 /**

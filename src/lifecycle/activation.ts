@@ -80,7 +80,7 @@ export interface Activation {
   readonly workerId: string;
   readonly sessionId: string;
   readonly mode: string;
-  /** `spec` of 4.7: name, task, system, options (JSON part), session ids; and `node` of a stage. */
+  /** `spec` of 4.7: name, task, system, options (JSON part), session ids; `node` of a stage, `artifacts` of the worker. */
   readonly config: JsonObject;
   /** What cannot be saved: tools with handlers, callbacks; supplied by the runtime adapter at start and by re-binding at a cold restore. */
   readonly live: unknown;
@@ -134,7 +134,14 @@ export interface Activation {
 
 export type LoopEnd =
   /** The loop ended by itself; `result` is 3.8 or 4.4, `state` the final transcript and counters; `artifacts` are added to the worker's. */
-  | { readonly kind: 'ended'; readonly result: JsonObject; readonly state: LoopState; readonly artifacts?: readonly Json[] | undefined }
+  | {
+      readonly kind: 'ended';
+      readonly result: JsonObject;
+      readonly state: LoopState;
+      readonly artifacts?: readonly Json[] | undefined;
+      /** The run record of a worker that ran a graph. */
+      readonly childRun?: { readonly id: string; readonly path: string } | undefined;
+    }
   /** The loop parked; `suspension` is what `park` gave, `result` what the caller of agent_loop gets (3.8, 11.2). */
   | { readonly kind: 'parked'; readonly suspension: JsonObject; readonly result: JsonObject };
 
@@ -147,11 +154,8 @@ export interface LoopRunner {
    * @param seed history of a named session or `options.transcript`; absent starts an empty one
    */
   initialState(config: JsonObject, seed?: Json): LoopState;
-  /**
-   * The history that the next cycle of a worker starts from (4.2 `carry.transcript_mode`): `inherit` all of it, `fork` a
-   * copy under another id, `compact` a summary and its end, `reset` nothing.
-   */
-  carryTranscript(transcript: JsonObject | null, mode: Json | undefined, sessionId: string): Json | undefined;
+  /** The state that the next cycle of a worker starts from, after an earlier one: what of that goes on is said by `carry` (4.2). */
+  nextCycle(config: JsonObject, before: LoopState, carry: JsonObject): LoopState;
   /** Adds journal records to a state, including the recovery of a turn in flight (4.9). */
   foldJournal(state: LoopState, records: readonly JsonObject[]): { readonly state: LoopState; readonly rerun: readonly Json[] };
   /** Transcript policy, continuity reminder and input of a resume (5.4 step 9, 5.6). */

@@ -57,7 +57,7 @@ export interface Rebinder {
 export interface RebindRequest {
   /** `program` of 4.7; null in old snapshots. */
   readonly program: JsonObject | null;
-  /** `config.spec` of 4.7. */
+  /** `config.spec` of 4.7, with the graph of a workflow. */
   readonly config: JsonObject;
   readonly mode: string;
   readonly workerId: string;

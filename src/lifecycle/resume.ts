@@ -1,6 +1,6 @@
 import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import { isErrno, removeDurably } from '../store/atomic-file.ts';
 import type { Claim } from '../store/claim-file.ts';
 import { type JournalOpen, JournalWriter, journalPathOf } from '../store/journal-file.ts';
@@ -141,7 +141,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   assertStoredConditions(record.suspension?.conditions ?? null, subject);
   const rebound = await lifecycle.rebinder.rebind({
     program: record.program ?? null,
-    config: { ...record.config.spec, task: record.task },
+    config: { ...record.config.spec, task: record.task, graph: (record.config.graph ?? null) as Json }, // a payload of the snapshot
     mode: record.mode,
     workerId: record.id,
     snapshotPath,

@@ -47,7 +47,12 @@ class RunningActivation implements Activation {
     this.workerId = worker.id;
     this.sessionId = worker.sessionId;
     this.mode = worker.record.mode;
-    this.config = { ...worker.spec, task: worker.record.task, node: (worker.record.config.node ?? null) as Json }; // a payload of the snapshot
+    this.config = {
+      ...worker.spec,
+      task: worker.record.task,
+      node: (worker.record.config.node ?? null) as Json,
+      artifacts: worker.record.artifacts as Json,
+    }; // a payload of the snapshot
     this.live = worker.live;
     this.state = worker.state;
     this.resume = resume;
@@ -192,7 +197,7 @@ export function runInBackground(lifecycle: Lifecycle, worker: Worker, tenure: Te
 }
 
 async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, end: LoopEnd & { kind: 'ended' }): Promise<void> {
-  const { result, state, artifacts = [] } = end;
+  const { result, state, artifacts = [], childRun } = end;
   dropPending(worker);
   if (isUnseenRoot(lifecycle, worker)) {
     worker.state = state;
@@ -211,6 +216,7 @@ async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenu
     armed: null,
     result: saved,
     artifacts: [...worker.record.artifacts, ...artifacts],
+    ...(childRun === undefined ? {} : { child_run_id: childRun.id, child_run_path: childRun.path }),
   };
   worker.result = withSummaryText(result);
   await endTenure(lifecycle, worker, tenure, changes, state);

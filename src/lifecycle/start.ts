@@ -115,8 +115,7 @@ export function restartWorker(lifecycle: Lifecycle, worker: Worker, operation: s
   const decision = transition(worker.status, 'restart');
   if (decision.kind !== 'go')
     throw new HarnError('plain', `${operation}: worker ${worker.id} cannot take a new task (status=${worker.status})`);
-  const { artifact_mode: artifactMode, transcript_mode: transcriptMode } = worker.record.carry_policy;
-  const seed = lifecycle.runner.carryTranscript(worker.state.transcript, transcriptMode, worker.sessionId);
+  const { carry_policy: carry } = worker.record;
   const now = renderInstant(lifecycle.platform.clock.now());
   const generation = worker.generation + 1;
   const resume = { ...worker.record.resume, generation };
@@ -128,12 +127,12 @@ export function restartWorker(lifecycle: Lifecycle, worker: Worker, operation: s
     resume,
     latest_payload: payload,
     latest_error: null,
-    artifacts: artifactMode === 'none' ? [] : worker.record.artifacts,
+    artifacts: carry.artifact_mode === 'none' ? [] : worker.record.artifacts,
     started_at: now,
     finished_at: null,
     awaiting_started_at: null,
   };
-  worker.state = lifecycle.runner.initialState({ ...worker.spec, task }, seed);
+  worker.state = lifecycle.runner.nextCycle({ ...worker.spec, task }, worker.state, carry as JsonObject);
   worker.change(changes);
   worker.result = undefined;
   worker.isTaskPrivate = false;

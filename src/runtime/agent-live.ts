@@ -16,6 +16,7 @@ import { withLifecycleTools } from './lifecycle-tools.ts';
 import { deriveContext, taskTree } from './task-context.ts';
 import { withoutHandler } from './tool-registry.ts';
 import { Dict, Duration, type HarnFunction, isCallable, type Value } from './value.ts';
+import { workflowPort } from './workflow-port.ts';
 
 /**
  * What of the options of `agent_loop` is alive and what is data. The data goes into the snapshot
@@ -64,6 +65,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
       isOurs: (handleId) => isOwnHandle(context.run, handleId),
     },
     daemon: daemonPort(context.run, options, place, daemon),
+    workflow: workflowPort(inside, options, place),
     signal: context.signal,
   };
 }
@@ -81,15 +83,20 @@ async function closeServers({ run }: Context, { sessionId }: LoopPlace): Promise
 }
 
 /** Data in which closures may stand. */
-const DATA_WITH_CLOSURES = ['permissions', INHERITED_LIMITS] as const;
+const DATA_WITH_CLOSURES = ['permissions', INHERITED_LIMITS, 'graph'] as const;
 
 function inheritedPermissions(options: Value): Value[] {
   const limits = field(options, INHERITED_LIMITS);
   return Array.isArray(limits) ? limits.map((entry: Value) => field(entry, 'permissions')) : [];
 }
 
-/** Keys that are live, or kept elsewhere: a seed transcript is in the transcript. */
-const NOT_DATA: ReadonlySet<string> = new Set([...CALLBACK_OPTIONS.filter((name) => !MAY_BE_DATA.has(name)), 'tools', 'transcript']);
+/** Keys that are live, or kept elsewhere: a seed transcript is in the transcript, a graph beside the options. */
+const NOT_DATA: ReadonlySet<string> = new Set([
+  ...CALLBACK_OPTIONS.filter((name) => !MAY_BE_DATA.has(name)),
+  'tools',
+  'transcript',
+  'graph',
+]);
 
 /** The part of the options that is saved. Tools keep everything but their handlers; durations are milliseconds. */
 export function savedOptions(options: Value): JsonObject {

@@ -48,7 +48,7 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
   const closures = program === undefined ? new Map<string, HarnFunction>() : bindClosures(program);
   const tools = restoreTools(request, options, program, closures);
   const sessionId = typeof request.config.session_id === 'string' ? request.config.session_id : '';
-  const value = restoredOptions(agentValue(options), tools, closures);
+  const value = restoredOptions(agentValue(withGraph(options, request.config.graph)), tools, closures);
   const place: LoopPlace = { kind: 'loop', workerId: request.workerId, sessionId, limits: limitsOf(value) };
   const live = createLive(context, value, place, request.daemon);
   return {
@@ -69,6 +69,11 @@ export async function parkedModel(run: Run, options: JsonObject): Promise<Reboun
     (name) => run.platform.env.get(name),
     models.settings,
   );
+}
+
+/** The graph of a workflow stands beside the options in the snapshot. */
+function withGraph(options: JsonObject, graph: Json | undefined): JsonObject {
+  return isJsonObject(graph) ? { ...options, graph } : options;
 }
 
 /** A program whose declarations have run, and what of it differs from what was parked. */

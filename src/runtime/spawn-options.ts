@@ -54,25 +54,33 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
   const task = requiredTask(dictGet(config, 'task'), 'spawn_agent: task is required');
   const node = objectJson(dictGet(config, 'node'));
   const given = dictGet(config, 'options');
-  const options = carriedPolicy(loopOptions(given, config, node), carry);
+  const graph = workflowGraph(dictGet(config, 'graph'));
+  const loop = carriedPolicy(loopOptions(given, config, node), carry);
+  const options = graph === undefined ? loop : mergeDicts(loop, dictOf([['graph', graph]]));
   const start = await loopStart(context, { task, system: dictGet(config, 'system') ?? field(dictGet(config, 'node'), 'system'), options });
   return {
     start: {
       ...start,
       parentWorkerId: currentLoop(context)?.workerId,
       name: optionalText(dictGet(config, 'name')) ?? 'worker',
-      mode: field(config, 'graph') === undefined ? 'stage' : 'workflow',
+      mode: graph === undefined ? 'stage' : 'workflow',
       carry: { ...objectJson(carry), ...start.carry },
       execution: orUndefined(dictGet(config, 'execution')),
       audit: orUndefined(dictGet(config, 'audit')),
       artifacts: listJson(dictGet(config, 'artifacts')),
-      config: { node: { kind: 'subagent', mode: 'llm', ...node } },
+      config: graph === undefined ? { node: { kind: 'subagent', mode: 'llm', ...node } } : { graph: toJson(graph) },
       request: requestOf(task, dictGet(config, 'system'), isJsonObject(node.metadata) ? node.metadata : {}),
     },
     wait: dictGet(config, 'wait') === true,
     resumeWhen: field(given, 'resume_when'),
     resumeBy: optionalCallable(field(given, 'resume_by'), 'spawn_agent: resume_by'),
   };
+}
+
+/** @throws plain error for a graph that `workflow_graph` did not make */
+function workflowGraph(graph: Value): Value {
+  if (graph === undefined || field(graph, '_type') === 'workflow_graph') return graph;
+  throw plainError('spawn_agent: graph must come from workflow_graph');
 }
 
 /** What a worker is asked for beside its task; kept on its summary for whoever reads it (4.5). */

@@ -38,7 +38,8 @@ export function scriptedRunner(): ScriptedRunner {
     activations,
     run: (activation) => runTurns(activation, activations),
     initialState,
-    carryTranscript: (transcript, mode) => (mode === 'reset' ? undefined : (transcript ?? undefined)),
+    nextCycle: (config, before, carry) =>
+      initialState(config, carry.transcript_mode === 'reset' ? undefined : (before.transcript ?? undefined)),
     foldJournal,
     applyResume,
     repair: (state) => ({ state, repairs: [] }),

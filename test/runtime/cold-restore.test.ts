@@ -135,6 +135,44 @@ describe('callbacks', () => {
   });
 });
 
+describe('a worker that runs a graph', () => {
+  test('parks between two stages and goes on in another process, with the tools of its nodes and the input', async () => {
+    const script = write(
+      'main.harn',
+      `let word = "found"
+let tools = tool_define(tool_registry(), "look", "Looks", {parameters: {}, handler: { _args -> word + " it" }})
+let pausing = tool_define(tool_registry(), "pause", "Pauses", {parameters: {}, handler: { _args -> suspend_agent(list_agents()[0], "enough").status }})
+let agent_node = {kind: "stage", mode: "agent", model_policy: {provider: "mock", tool_format: "native"}}
+let flow = workflow_graph({
+  entry: "first",
+  nodes: {first: agent_node + {tools: pausing}, second: agent_node + {tools: tools}},
+  edges: [{from: "first", to: "second"}],
+})
+llm_mock({tool_calls: [{name: "pause", arguments: {}}]})
+llm_mock({text: "first done"})
+let handle = spawn_agent({task: "go", graph: flow, options: {persist_path: "${join(directory, 'run.json')}"}})
+wait_agent(handle)`,
+    );
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value } = await runIn(place, script);
+    expect(value).toMatchObject({ status: 'suspended', mode: 'workflow' });
+    expect(value.suspension).toMatchObject({ reason: 'enough', iterations_completed: 1, suspended_at_turn: 0 });
+    const look = { tool_calls: [{ name: 'look', arguments: {} }] };
+    const resumed = await resumeIn(place, String(value.snapshot_path), 'take the left one', answers(look, { text: 'second done' }));
+    expect(resumed.summary).toMatchObject({ status: 'completed', summary: 'second done' });
+    const said = JSON.stringify(resumed.messages);
+    expect(said).toContain('found it');
+    expect(said).toContain('take the left one');
+    expect((resumed.summary.run as JsonObject).completed_nodes).toEqual(['first', 'second']);
+  });
+
+  test('a graph that workflow_graph did not make is refused', async () => {
+    const script = write('main.harn', 'try { spawn_agent({task: "go", graph: {nodes: {}}}) } catch (e) { {error: e} }');
+    const { value } = await runIn({ platform: createNodePlatform(), stateRoot: join(directory, '.harn') }, script);
+    expect(value).toEqual({ error: 'spawn_agent: graph must come from workflow_graph' });
+  });
+});
+
 describe('limits of the loops above', () => {
   test('come back with a parked child, functions included', async () => {
     const script = write(

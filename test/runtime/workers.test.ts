@@ -170,6 +170,18 @@ println("\${first.artifact_count} \${saved[0].kind} \${saved[0].text}")
 println(wait_agent(send_input(first, "second")).artifact_count)`,
     ['1 summary one', '1'],
   ],
+  ...['true', 'false'].map(
+    (wanted): ScriptRow => [
+      `a graph that stopped early goes on with the next task: resume_workflow ${wanted}`,
+      `let flow = workflow_graph({entry: "a", nodes: {a: {kind: "fork"}, b: {kind: "fork"}}, edges: [{from: "a", to: "b"}]})
+let config = {task: "x", graph: flow, carry: {resume_workflow: ${wanted}}, options: {max_steps: 1, persist_path: path_join(temp_dir(), "workers-run.json")}}
+let first = wait_agent(spawn_agent(config))
+println("\${first.mode} \${first.status} \${first.result.status} \${first.child_run_path != nil}")
+let second = wait_agent(send_input(first, "more"))
+println("\${second.result.status} \${second.result.run.completed_nodes} \${second.child_run_id == first.child_run_id}")`,
+      ['workflow completed paused true', wanted === 'true' ? 'completed [a, b] true' : 'paused [a] false'],
+    ],
+  ),
   [
     'a retriggerable worker waits between its cycles and can be neither suspended nor resumed',
     `llm_mock({text: "one"})

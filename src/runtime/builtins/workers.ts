@@ -30,6 +30,7 @@ import {
 } from '../lifecycle-values.ts';
 import { spawnOptions, subAgentEnvelope, subAgentOptions } from '../spawn-options.ts';
 import { Dict, typeOf, type Value } from '../value.ts';
+import { workflowEngine } from '../workflow-port.ts';
 
 /** Workers of scripts (spec/agents.md chapters 4 and 5). Each function finds its worker and leaves the rest to lifecycle. */
 type Args = readonly Value[];
@@ -91,6 +92,14 @@ export const WORKERS: BuiltinGroup = {
           ['task', task],
           ['options', options ?? new Dict()],
         ]);
+      },
+    },
+    __workflow_engine: {
+      signature: '(execute: any = nil) -> nil',
+      doc: 'Says which function runs the graphs of workers.',
+      call: (context, _depth, execute) => {
+        workflowEngine(context.run).execute = optionalCallable(execute, '__workflow_engine: execute');
+        return undefined;
       },
     },
     wait_agent: waiting(

@@ -27,8 +27,7 @@ function renderGroup(group: BuiltinGroup): string {
   return page(
     `# ${group.title}`,
     ...(names.length > 1 ? [names.map((name) => `[\`${name}\`](#${anchor(name)})`).join(' · ')] : []),
-    '## Example',
-    example(group.name),
+    ...(hasExample(group.name) ? ['## Example', example(group.name)] : []),
     '## Functions',
     ...builtins,
     ...(errors.length === 0
@@ -93,7 +92,7 @@ function renderModule(name: string, source: string): string[] {
   return [
     `## \`std/${name}\``,
     summaryOf(source),
-    ...(existsSync(fixturePath(fixture, 'harn')) ? [example(fixture)] : []),
+    ...(hasExample(fixture) ? [example(fixture)] : []),
     table(['Function', ''], [...functions, ...reexports]),
   ];
 }
@@ -131,6 +130,10 @@ function example(name: string): string {
     throw new Error(`${name} has no example: write fixtures/reference/${name}.harn and .expected`);
   const output = readFileSync(fixturePath(name, 'expected'), 'utf8');
   return `${code('harn', readFileSync(fixturePath(name, 'harn'), 'utf8').trimEnd())}\n\n${code('text', output.trimEnd())}`;
+}
+
+function hasExample(name: string): boolean {
+  return existsSync(fixturePath(name, 'harn'));
 }
 
 function fixturePath(name: string, extension: string): string {
@@ -200,7 +203,9 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const wrong = [...pages.filter(isStale).map(([file]) => file), ...orphans(pages)];
   for (const file of wrong) console.error(`${file} is stale; write it with: npx tsx scripts/reference-pages.ts`);
-  return wrong.length === 0 ? 0 : 1;
+  const bare = Object.keys(BUILTIN_GROUPS).filter((name) => !hasExample(name));
+  for (const name of bare) console.error(`the group ${name} has no example; write fixtures/reference/${name}.harn and ${name}.expected`);
+  return wrong.length + bare.length === 0 ? 0 : 1;
 }
 
 void main(process.argv.slice(2)).then((code) => {

@@ -68,7 +68,8 @@ function constraintFault(call: ToolCallFacts, policy: JsonObject): string | unde
     const values = typeof key === 'string' ? [call.arguments[key]] : Object.values(call.arguments);
     const texts = values.filter((value) => typeof value === 'string');
     if (!texts.some((text) => patterns.some((pattern) => matchesGlob(pattern, text)))) {
-      return `the arguments of ${call.name} are outside the policy ceiling`;
+      const subject = typeof key === 'string' ? `the argument ${key} of ${call.name}` : `every argument of ${call.name}`;
+      return `${subject} does not match allowed patterns: ${patterns.join(', ')}`;
     }
   }
   return undefined;

@@ -176,6 +176,11 @@ describe('a parked loop', () => {
   });
 });
 
+test('a server that cannot be started is told of by name', () => {
+  world.write('none.harn', 'try { mcp_connect("no-such-program-anywhere") } catch (e) { println(e) }');
+  expect(run(['none.harn']).stdout).toContain('mcp_connect: failed to spawn the server: No such file or directory');
+});
+
 test('a script uses a server itself', () => {
   world.write(
     'use.harn',

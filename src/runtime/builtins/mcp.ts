@@ -1,6 +1,6 @@
 import type { McpCall, McpConnection } from '../../agent/mcp-client.ts';
 import { decodeMcpSpec } from '../../agent/mcp-spec.ts';
-import { errorText } from '../../base/harn-error.ts';
+import { errorText, hasCode } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
 import { agentServices } from '../agent-services.ts';
 import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
+import { errorDetail } from '../file-errors.ts';
 import { toJson } from '../json.ts';
 import { readServerCard, scriptPool } from '../mcp.ts';
 import { Dict, Handle, typeOf, type Value } from '../value.ts';
@@ -65,8 +66,15 @@ async function use<T>(
     return await run(await scriptPool(context.run).connection(client.server, call), call);
   } catch (error) {
     context.signal.throwIfAborted();
-    throw plainError(`${caller}: ${errorText(error)}`);
+    throw plainError(`${caller}: ${startFault(error) ?? errorText(error)}`);
   }
+}
+
+/** Undefined for any other fault than a program that cannot be started. */
+function startFault(error: unknown): string | undefined {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const isUnstartable = ['ENOENT', 'EACCES', 'ENOTDIR'].some((code) => hasCode(cause, code));
+  return isUnstartable ? `failed to spawn the server: ${errorDetail(cause)}` : undefined;
 }
 
 async function callTool(context: Context, [client, name, args]: Args): Promise<Value> {

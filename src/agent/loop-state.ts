@@ -1,7 +1,8 @@
-import type { JsonObject } from '../base/json.ts';
+import * as z from 'zod/mini';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { LoopState } from '../lifecycle/activation.ts';
 import type { Message } from './message.ts';
-import { createTranscript, isTranscript, type Transcript } from './transcript.ts';
+import { completeTranscript, type Transcript } from './transcript.ts';
 
 /**
  * What a loop is made of between two steps: its transcript and its counters (spec/agents.md 4.7 `loop`). Plain
@@ -76,9 +77,58 @@ export const NEW_COUNTERS: LoopCounters = {
 
 /** The stored form as typed parts. Counters that an older format did not have are new. */
 export function readLoopState(state: LoopState, transcriptId: string): LoopParts {
-  const transcript = isTranscript(state.transcript) ? state.transcript : createTranscript(transcriptId);
-  // The snapshot's schema and integrity were checked when it was read; what is left is our own writing.
-  return { transcript, counters: { ...NEW_COUNTERS, ...(state.loop as Partial<LoopCounters>) } };
+  return { transcript: completeTranscript(state.transcript, transcriptId), counters: readCounters(state.loop) };
+}
+
+const count = z.catch(z.number().check(z.nonnegative()), 0);
+const names = z.catch(z.array(z.string()), []);
+const objects = z.catch(z.array(z.custom<JsonObject>(isJsonObject)), []);
+
+/**
+ * Counters as a file holds them. The checksum vouches for the file and not for its writer, and a count that cannot be
+ * read must not keep a transcript from going on: it starts anew.
+ */
+const countersSchema = z.looseObject({
+  iterations_completed: count,
+  activations: count,
+  llm_calls: count,
+  input_tokens: count,
+  output_tokens: count,
+  cost_usd: count,
+  duration_ms: count,
+  consecutive_text_only: count,
+  tools_used: names,
+  successful_tools: names,
+  rejected_tools: names,
+  granted_permissions: objects,
+  active_skills: names,
+  pending_feedback: z.catch(z.array(z.object({ kind: z.string(), content: z.string() })), []),
+  deferred_user_messages: names,
+  option_patches: z.catch(z.custom<JsonObject>(isJsonObject), {}),
+  ended: z.catch(z.optional(z.object({ status: z.string(), stop_reason: z.string() })), undefined),
+  async_handles: z.catch(z.optional(z.array(z.custom<JsonObject>(isJsonObject))), undefined),
+  consumed_event: z.catch(z.optional(z.number()), undefined),
+  interrupted: z.catch(
+    z.optional(
+      z.looseObject({
+        turn: z.number(),
+        calls: z.array(z.looseObject({ pos: z.number(), id: z.string(), name: z.string(), arguments: z.custom<JsonObject>(isJsonObject) })),
+        texts: z.optional(z.array(z.looseObject({ name: z.string(), text: z.string() }))),
+      }),
+    ),
+    undefined,
+  ),
+});
+
+function readCounters(stored: JsonObject): LoopCounters {
+  const { ended, async_handles, consumed_event, interrupted, ...always } = countersSchema.parse({ ...NEW_COUNTERS, ...stored });
+  return {
+    ...always,
+    ...(ended === undefined ? {} : { ended }),
+    ...(async_handles === undefined ? {} : { async_handles }),
+    ...(consumed_event === undefined ? {} : { consumed_event }),
+    ...(interrupted === undefined ? {} : { interrupted }),
+  };
 }
 
 export function writeLoopState(parts: LoopParts): LoopState {

@@ -6,6 +6,7 @@ import { unknownOutcome } from './fold-journal.ts';
 import { firstCodePoints } from './json-text.ts';
 import { readLoopState, writeLoopState } from './loop-state.ts';
 import { type Block, type Message, messageCalls, toolMessage } from './message.ts';
+import { sendableMessage } from './message-shape.ts';
 import { appendEvent, estimateTokens, type Transcript } from './transcript.ts';
 
 /**
@@ -75,17 +76,13 @@ function repairJson({ repair, index, toolCallId, bytesBefore, bytesAfter }: Repa
 
 // Rows 2 to 4: one message at a time.
 
-const ROLES: ReadonlySet<string> = new Set(['system', 'user', 'assistant', 'tool', 'developer']);
-const BLOCK_TYPES: ReadonlySet<string> = new Set(['text', 'image', 'tool_use', 'tool_result', 'reasoning']);
-
 function fixMessage(message: Message, index: number, target: ModelIdentity, repairs: Repair[]): Message[] {
-  if (!ROLES.has(message.role) || !(typeof message.content === 'string' || Array.isArray(message.content))) {
-    repairs.push({ repair: 'message_dropped', index });
-    return [];
-  }
-  const fixed = fixBlocks(fixText(message, index, repairs), index, target, repairs);
+  const sendable = sendableMessage(message);
+  if (sendable !== message) repairs.push({ repair: 'message_dropped', index });
+  if (sendable === undefined) return [];
+  const fixed = fixBlocks(fixText(sendable, index, repairs), index, target, repairs);
   if (isEmpty(fixed)) {
-    repairs.push({ repair: 'message_dropped', index });
+    if (sendable === message) repairs.push({ repair: 'message_dropped', index });
     return [];
   }
   return [fixed];
@@ -103,7 +100,7 @@ function fixBlocks(message: Message, index: number, target: ModelIdentity, repai
       repairs.push({ repair: 'signed_block_dropped', index });
       return false;
     }
-    return BLOCK_TYPES.has(block.type);
+    return true;
   });
   return content.length === message.content.length ? message : { ...message, content };
 }

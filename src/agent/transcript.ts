@@ -1,6 +1,7 @@
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { type Block, type Message, messageCalls, messageText, type Role } from './message.ts';
+import { sendableMessage } from './message-shape.ts';
 import type { Reminder } from './reminder.ts';
 
 /**
@@ -48,6 +49,55 @@ export function transcriptFromMessages(id: string, messages: readonly Message[])
 export function isTranscript(value: unknown): value is Transcript {
   if (!isJsonObject(value) || value._type !== 'transcript' || typeof value.id !== 'string') return false;
   return areObjectsWith(value.messages, 'role') && areObjectsWith(value.events, 'kind');
+}
+
+/**
+ * A stored transcript as a whole one. What an older format or another hand left out is filled in, so that nothing that
+ * was said is lost; messages without a role stay for the doctor to drop, who says so (5.15).
+ */
+export function completeTranscript(value: Json | undefined, id: string): Transcript {
+  if (isTranscript(value) && value.events.every(isSound)) return value;
+  if (!isJsonObject(value) || !Array.isArray(value.messages)) return createTranscript(id);
+  const blank = { role: '', content: '' };
+  const messages = value.messages.map((item: Json) => ({ ...blank, ...(isJsonObject(item) ? item : {}) }) as unknown as Message); // the doctor looks at each
+  return {
+    ...createTranscript(id),
+    ...(value as Partial<Transcript>),
+    _type: 'transcript',
+    id: typeof value.id === 'string' ? value.id : id,
+    messages,
+    events: Array.isArray(value.events) ? soundEvents(value.events) : mirrored(messages),
+  };
+}
+
+/** Whether whoever reads the events finds what it looks for. */
+function isSound(event: TranscriptEvent): boolean {
+  const { id, text, blocks, reminder } = event;
+  return (
+    typeof id === 'string' && typeof text === 'string' && Array.isArray(blocks) && (reminder === undefined || isSoundReminder(reminder))
+  );
+}
+
+function isSoundReminder(reminder: unknown): boolean {
+  if (!isJsonObject(reminder) || typeof reminder.id !== 'string' || typeof reminder.body !== 'string') return false;
+  const { tags, ttl_turns, dedupe_key } = reminder;
+  const hasTags = Array.isArray(tags) && tags.every((tag: Json) => typeof tag === 'string');
+  return hasTags && (ttl_turns === null || typeof ttl_turns === 'number') && (dedupe_key === null || typeof dedupe_key === 'string');
+}
+
+function soundEvents(stored: readonly Json[]): TranscriptEvent[] {
+  return stored.flatMap((item, index) => {
+    if (!isJsonObject(item) || typeof item.kind !== 'string') return [];
+    const { reminder, ...rest } = item;
+    const filled = { id: `evt_${index + 1}`, role: 'system', visibility: 'internal', text: '', blocks: [], ...rest };
+    const event = { ...filled, ...(isSoundReminder(reminder) ? { reminder } : {}) } as unknown as TranscriptEvent; // looked at in the next line
+    return isSound(event) ? [event] : [];
+  });
+}
+
+function mirrored(messages: readonly Message[]): readonly TranscriptEvent[] {
+  const readable = messages.flatMap((message) => sendableMessage(message) ?? []);
+  return transcriptFromMessages('', readable).events;
 }
 
 function areObjectsWith(list: Json | undefined, key: string): boolean {

@@ -1,0 +1,54 @@
+import { isJsonObject } from '../base/json.ts';
+import type { Block, Message, ToolCall } from './message.ts';
+
+/**
+ * What of a stored message can be sent at all (spec/agents.md 5.15, row 4). A snapshot vouches for its bytes, not for
+ * whoever wrote them, and an adapter that meets a block without its text would end the loop. By hand, like
+ * `isTranscript`: it looks at every message of every loop that is restored.
+ *
+ * @returns the very same object when nothing had to go; undefined when nothing of it can be sent
+ */
+export function sendableMessage(message: Message): Message | undefined {
+  if (!ROLES.has(message.role) || !(typeof message.content === 'string' || Array.isArray(message.content))) return undefined;
+  if (message.role === 'tool' && typeof message.tool_call_id !== 'string') return undefined;
+  const content = typeof message.content === 'string' ? message.content : kept(message.content, isSendableBlock);
+  const calls = message.role === 'assistant' ? sendableCalls(message.tool_calls) : message.tool_calls;
+  const hasName = message.name === undefined || typeof message.name === 'string';
+  if (content === message.content && calls === message.tool_calls && hasName) return message;
+  const { tool_calls: _calls, name, ...rest } = message;
+  return { ...rest, content, ...(calls === undefined ? {} : { tool_calls: calls }), ...(hasName && name !== undefined ? { name } : {}) };
+}
+
+const ROLES: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool', 'developer']);
+
+function sendableCalls(calls: readonly ToolCall[] | undefined): readonly ToolCall[] | undefined {
+  return Array.isArray(calls) ? kept<ToolCall>(calls, isSendableCall) : undefined;
+}
+
+function isSendableCall(call: unknown): boolean {
+  return isJsonObject(call) && typeof call.id === 'string' && typeof call.name === 'string' && isJsonObject(call.arguments);
+}
+
+function isSendableBlock(block: unknown): boolean {
+  if (!isJsonObject(block)) return false;
+  const areTexts = (...keys: string[]): boolean => keys.every((key) => typeof block[key] === 'string');
+  switch (block.type) {
+    case 'text':
+      return areTexts('text');
+    case 'image':
+      return areTexts('media_type') && areTexts('url') !== areTexts('base64') && (block.detail === undefined || areTexts('detail'));
+    case 'tool_use':
+      return areTexts('id', 'name') && isJsonObject(block.input);
+    case 'tool_result':
+      return areTexts('tool_use_id') && block.content !== undefined;
+    case 'reasoning':
+      return areTexts('text', 'signature', 'provider', 'model');
+    default:
+      return false;
+  }
+}
+
+/** The same list when everything is kept. */
+function kept<T extends Block | ToolCall>(items: readonly T[], isKept: (item: unknown) => boolean): readonly T[] {
+  return items.every(isKept) ? items : items.filter(isKept);
+}

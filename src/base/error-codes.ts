@@ -9,6 +9,8 @@ export interface ErrorCode {
   readonly text: string;
   /** Why it happens. */
   readonly cause: string;
+  /** What the error value holds beside its code and message; `detail.x` is a member of `detail`. */
+  readonly fields?: readonly string[];
   /** A few lines of Harn, or a command, that lead to it. */
   readonly example: string;
   /** What to do next. */
@@ -24,6 +26,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     text: 'suspend_agent: worker {id} is not running (status={status})',
     cause:
       'The worker has finished, failed, been closed, waits for its next trigger, was interrupted by a crash, or runs in another process.',
+    fields: ['worker_id', 'status', 'detail.owner: "other-process" when it runs elsewhere'],
     example: 'let h = spawn_agent({task: "count"})\nwait_agent(h)\nsuspend_agent(h, "too late")',
     fix: 'Look at `status` in `list_agents()` first. Send the request to the process that runs the worker when `detail.owner` says "other-process".',
     retry: 'never',
@@ -33,6 +36,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'The resume conditions are not valid',
     text: 'invalid ResumeConditions.{field}: {problem}',
     cause: 'A field of the conditions is unknown, missing or of the wrong type. `field` is the path of the first one found.',
+    fields: ['field: path of the first faulty field, nil for the root', 'operation', 'detail.expected, detail.got'],
     example: 'parse_resume_conditions({timeout: {duration_minutes: 1.5}})',
     fix: 'Correct the field that the message names. `timeout.duration_minutes` is a positive int, `on_event` a topic name, `trigger` a dict with `kind` and `provider`.',
     retry: 'never',
@@ -42,6 +46,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'The worker is not suspended',
     text: 'resume_agent: worker {id} is not suspended (status={status})',
     cause: 'It is still running, already runs again because somebody else resumed it, or has ended.',
+    fields: ['worker_id', 'status', 'detail.handle: the current summary'],
     example: 'let h = spawn_agent({task: "count"})\nresume_agent(h)',
     fix: 'Use `wait_agent` on `detail.handle` to get the outcome of the run in progress. A finished worker takes a new task with `send_input`.',
     retry: 'never',
@@ -52,8 +57,16 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     text: 'resume_agent: failed to load snapshot `{target}`: {cause}',
     cause:
       'The file is missing, damaged, too large, written by a newer harn, does not fit the script any more, or names a suspension that is over. `detail.reason` says which.',
+    fields: [
+      'path',
+      'worker_id when it is known',
+      'detail.reason: missing, malformed, version, integrity, program, tools, closures, stale or size',
+      'detail.tried: where a missing file was looked for',
+      'detail.found, detail.supported: formats, for version',
+      'detail.suspension_id, detail.current_suspension_id: for stale',
+    ],
     example: 'harn run --resume .harn/workers/worker_gone.json',
-    fix: 'Check the path (`detail.tried` lists where it was looked for). For reason `version` upgrade harn, for `program` or `tools` restore the script as it was when the agent parked, for `stale` resume the current suspension.',
+    fix: 'Check the path (`detail.tried` lists where it was looked for). For reason `version` upgrade harn, for `program` or `tools` restore the script as it was when the agent parked, for `stale` resume the current suspension. `harn workers why` shows what changed in the script.',
     retry: 'never',
   },
   {
@@ -61,6 +74,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'agent_await_resumption was used the wrong way',
     text: 'agent_await_resumption reason is required',
     cause: 'The reason was blank, or the function was called as the handler of a tool instead of being recognised by the loop.',
+    fields: ['operation: "agent_await_resumption"', 'detail.reason: blank_reason or not_structural'],
     example: 'agent_await_resumption("  ")',
     fix: 'Give a reason that says what the agent waits for. Do not register the function as a handler: every agent loop offers it to the model by itself.',
     retry: 'never',
@@ -70,6 +84,13 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'Somebody else changed the worker first',
     text: 'resume_agent: worker {id} changed before resume could complete (status={status})',
     cause: 'Two resumes, or a resume and a close, met. Exactly one of them wins; this one did nothing.',
+    fields: [
+      'worker_id',
+      'status',
+      'detail.retryable',
+      'detail.generation',
+      'detail.owner_pid and detail.suspension_id where they are known',
+    ],
     example: 'harn run --resume SNAPSHOT.json &\nharn run --resume SNAPSHOT.json',
     fix: 'Wait for the winner with `wait_agent`, or try again: the answer is then HARN-SUS-003 while it runs, or a resume of its next suspension.',
     retry: 'later',
@@ -79,6 +100,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'The trigger could not be registered',
     text: 'auto_resume: failed to register trigger: {reason}',
     cause: 'The spec is well formed, but its provider refuses it, or its schedule never comes due.',
+    fields: ['worker_id', 'field: "trigger"', 'detail.provider', 'detail.suspended: whether the worker is parked all the same'],
     example: 'suspend_agent(h, "wait", {conditions: {trigger: {kind: "tick", provider: "cron", schedule: "0 0 30 2 *"}}})',
     fix: 'Check the provider and its settings. When `detail.suspended` is true the worker is parked and can be resumed by hand.',
     retry: 'never',
@@ -88,6 +110,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'The timeout action is not known',
     text: 'auto_resume: unsupported conditions.timeout.on_timeout `{value}`; expected resume_with_summary, resume_with_input, or fail',
     cause: '`on_timeout` is not one of the three actions.',
+    fields: ['field: "timeout.on_timeout"', 'detail.got'],
     example: 'parse_resume_conditions({timeout: {duration_minutes: 5, on_timeout: "retry"}})',
     fix: 'Use "resume_with_summary", "resume_with_input" or "fail", or leave it out for the first.',
     retry: 'never',
@@ -97,6 +120,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'The resume input is blank',
     text: 'resume_agent: resume input must be nil or non-empty text',
     cause: 'An empty text would look like an answer to the model without being one.',
+    fields: ['worker_id when it is known; never the input'],
     example: 'resume_agent(h, "   ")',
     fix: 'Pass nil to resume without input.',
     retry: 'never',
@@ -106,6 +130,7 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     title: 'The worker was closed',
     text: 'resume_agent: worker {id} was closed and cannot be resumed',
     cause: '`close_agent` ended it for good; its snapshot stays for inspection only.',
+    fields: ['worker_id', 'status: "cancelled"', 'path when a file was named'],
     example: 'close_agent(h)\nresume_agent(h)',
     fix: 'Start a new worker.',
     retry: 'never',

@@ -40,15 +40,12 @@ it('what is not there is a usage error', () => {
   expect(world.harn(['check', 'nowhere'])).toEqual({ code: 2, stdout: '', stderr: 'harn: there is no file or folder nowhere\n' });
 });
 
-it.each(ERROR_CODES.map(({ code, title }) => [code, title] as const))(
-  'harn explain %s says what it means and what to do',
-  (code, title) => {
-    const { code: exitCode, stdout, stderr } = world.harn(['explain', code.toLowerCase()]);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain(`${code}: ${title}\n`);
-    expect(stdout).toContain('\nWhat to do: ');
-  },
-);
+it('harn explain says what a code means and what to do, however it is written', () => {
+  const { code, stdout, stderr } = world.harn(['explain', 'harn-sus-003']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('HARN-SUS-003: The worker is not suspended\n');
+  expect(stdout).toContain('\nWhat to do: ');
+});
 
 it('harn explain lists the codes, and says so for one that it does not know', () => {
   expect(world.harn(['explain']).stdout.split('\n').length).toBeGreaterThan(ERROR_CODES.length);

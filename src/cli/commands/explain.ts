@@ -5,8 +5,8 @@ import { EXIT } from '../exit-codes.ts';
 import { UsageError } from '../parse-options.ts';
 import { wrapText } from '../wrap.ts';
 
-/** Of running agents first, then of the checker. */
-const ALL_CODES: readonly ErrorCode[] = [...ERROR_CODES, ...Object.values(CHECKER_CODES)];
+/** Every code that harn may print: of running agents first, then of the checker. */
+export const ALL_CODES: readonly ErrorCode[] = [...ERROR_CODES, ...Object.values(CHECKER_CODES)];
 
 export interface ExplainOptions {
   readonly json?: boolean;
@@ -28,6 +28,10 @@ function listOfCodes(): string {
   return ALL_CODES.map(({ code, title }) => `${code}  ${title}\n`).join('');
 }
 
+function fieldLine(field: string): string {
+  return wrapText(field, { first: '  ', rest: '    ' });
+}
+
 const PARAGRAPH = { first: '', rest: '  ' };
 
 const RETRY: Readonly<Record<ErrorCode['retry'], string>> = {
@@ -35,7 +39,7 @@ const RETRY: Readonly<Record<ErrorCode['retry'], string>> = {
   later: 'Trying again later can help.',
 };
 
-function explanation({ code, title, text, cause, example, fix, retry }: ErrorCode): string {
+function explanation({ code, title, text, cause, fields, example, fix, retry }: ErrorCode): string {
   return [
     `${code}: ${title}`,
     '',
@@ -43,6 +47,7 @@ function explanation({ code, title, text, cause, example, fix, retry }: ErrorCod
     '',
     wrapText(`Why: ${cause}`, PARAGRAPH),
     wrapText(`What to do: ${fix} ${RETRY[retry]}`, PARAGRAPH),
+    ...(fields === undefined ? [] : [`Fields of the error, beside code and message:\n${fields.map(fieldLine).join('')}`]),
     'How to get it:',
     '',
     ...example.split('\n').map((line) => `  ${line}`),

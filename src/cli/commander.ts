@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { Platform } from '../platform/platform.ts';
+import type { FmtOptions } from './commands/fmt.ts';
 import { EXIT } from './exit-codes.ts';
 import type { OptionSpec } from './parse-options.ts';
 import { parseRunArguments, RUN_OPTIONS } from './run-options.ts';
@@ -28,6 +29,19 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     .action(async (paths: string[], options: { json?: boolean }) => {
       const { checkCommand } = await import('./commands/check.ts');
       exitCode = await checkCommand(platform, paths, options);
+    });
+
+  addCommand(program, 'fmt')
+    .description('put scripts into the one style, in place')
+    .argument('[paths...]', 'files and folders; - for standard input', ['.'])
+    .option('--check', 'write nothing; fail when a file would change')
+    .option('--diff', 'as --check, and show what would change')
+    .option('--line-width <characters>', 'longest line, where it can be broken (default 100)')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', FMT_HELP)
+    .action(async (paths: string[], options: FmtOptions) => {
+      const { fmtCommand } = await import('./commands/fmt.ts');
+      exitCode = await fmtCommand(platform, paths, options);
     });
 
   const workers = addCommand(program, 'workers').description('look after parked loops: list them, say what wakes them, end them');
@@ -68,6 +82,13 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
   }
   return exitCode;
 }
+
+const FMT_HELP = `
+Prints the names of files that changed. The meaning of a script and its comments
+stay; a file with a syntax error is left as it is. With - the result goes to
+standard output.
+Exit codes: 0 done, 1 a syntax error, or with --check a file that would change,
+2 usage.`;
 
 const RUN_HELP = `
 Exit codes: 0 done or parked, n the entry value or exit(n), 1 error, 2 usage,

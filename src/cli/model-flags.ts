@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
+import { counted } from './counted.ts';
 import type { RunOutput } from './output.ts';
 import { UsageError } from './parse-options.ts';
 import type { RunArguments } from './run-options.ts';
@@ -43,7 +44,7 @@ interface Usage {
 }
 
 function usageLine({ calls, inputTokens, outputTokens, costUsd }: Usage): string {
-  return `harn: ${calls} model call${calls === 1 ? '' : 's'}, ${inputTokens} input tokens, ${outputTokens} output tokens, $${costUsd.toFixed(4)}\n`;
+  return `harn: ${counted(calls, 'model call')}, ${inputTokens} input tokens, ${outputTokens} output tokens, $${costUsd.toFixed(4)}\n`;
 }
 
 function retryLine(event: JsonObject): string {

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { cellsOf } from '../diagnostics/cell-width.ts';
 import type { Palette } from '../diagnostics/render.ts';
-import { counted } from './worker-text.ts';
+import { counted } from './counted.ts';
 
 /**
  * A transcript for people: one block a message, with its calls and results. Long texts are cut to their beginning

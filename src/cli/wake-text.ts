@@ -3,7 +3,8 @@ import { renderInstant } from '../base/instant.ts';
 import type { Palette } from '../diagnostics/render.ts';
 import type { SuspensionHead } from '../lifecycle/suspension-head.ts';
 import type { WorkerHead } from '../lifecycle/worker-head.ts';
-import { counted, dueText, processText } from './worker-text.ts';
+import { counted } from './counted.ts';
+import { dueText, processText } from './worker-text.ts';
 
 export interface WakeFacts {
   /** The next tick of its schedule. */

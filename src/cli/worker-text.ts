@@ -69,7 +69,3 @@ export function dueText(dueAt: Instant, now: Instant): string {
 export function ageText(since: Instant | undefined, now: Instant): string {
   return since === undefined ? '-' : renderElapsed(Math.max(0, now - since));
 }
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

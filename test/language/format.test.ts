@@ -174,5 +174,8 @@ test('a condition keeps the parentheses that part it from its block', () => {
 });
 
 test('what does not read is refused with its mistakes', () => {
-  expect(formatSource('let = 1', 'a.harn')).toMatchObject({ kind: 'rejected', diagnostics: [{ path: 'a.harn', span: { line: 1 } }] });
+  expect(formatSource('let = 1', { path: 'a.harn' })).toMatchObject({
+    kind: 'rejected',
+    diagnostics: [{ path: 'a.harn', span: { line: 1 } }],
+  });
 });

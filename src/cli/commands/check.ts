@@ -2,6 +2,8 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { checkFiles } from '../../runtime/check-files.ts';
+import { counted } from '../counted.ts';
+import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
 import { paletteFor } from '../palette.ts';
 import { findSources, shortPath } from '../source-files.ts';
@@ -20,8 +22,7 @@ export async function checkCommand(platform: Platform, paths: readonly string[],
   const counts = { files: reports.length, errors: countOf(found, 'error'), warnings: countOf(found, 'warning') };
   if (options.json === true) {
     const diagnostics = found.map((diagnostic) => diagnosticToJson(shown(platform, diagnostic)));
-    const envelope = { schemaVersion: 1, ok: counts.errors === 0, data: { ...counts, diagnostics }, error: null, warnings: [] };
-    platform.stdio.out(`${JSON.stringify(envelope)}\n`);
+    writeEnvelope(platform, { ok: counts.errors === 0, data: { ...counts, diagnostics } });
   } else {
     const palette = await paletteFor(platform, 'stderr');
     for (const diagnostic of found) {
@@ -39,10 +40,6 @@ function countOf(diagnostics: readonly Diagnostic[], severity: Diagnostic['sever
 
 function summary({ files, errors, warnings }: { readonly files: number; readonly errors: number; readonly warnings: number }): string {
   return `${counted(files, 'file')} checked: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function shown(platform: Platform, diagnostic: Diagnostic & { readonly path: string }): Diagnostic {

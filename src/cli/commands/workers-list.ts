@@ -6,13 +6,15 @@ import type { Platform } from '../../platform/platform.ts';
 import { INLINE } from '../../runtime/project-root.ts';
 import { displayPath, locateState } from '../../store/state-root.ts';
 import { STATUSES } from '../../store/worker-status.ts';
+import { counted } from '../counted.ts';
+import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
 import { paletteFor } from '../palette.ts';
 import { UsageError } from '../parse-options.ts';
 import { stateRootFor } from '../state-root.ts';
 import { type Cell, type Column, renderTable } from '../table.ts';
 import { listingJson } from '../worker-json.ts';
-import { ageText, counted, nextWakeText, ownerText } from '../worker-text.ts';
+import { ageText, nextWakeText, ownerText } from '../worker-text.ts';
 
 type ListOptions = Readonly<Partial<Record<string, string | true>>>;
 
@@ -31,7 +33,7 @@ export async function listCommand(platform: Platform, options: ListOptions): Pro
   if (options.json === true) {
     const workers = rows.map(({ listing, scheduledAt }) => listingJson(platform, listing, scheduledAt));
     const data = { state_root: locations.workers, workers, hidden: hiddenCount };
-    platform.stdio.out(`${JSON.stringify({ schemaVersion: 1, ok: true, data, error: null, warnings: [] })}\n`);
+    writeEnvelope(platform, { ok: true, data });
     return EXIT.success;
   }
   if (rows.length > 0) platform.stdio.out(await table(platform, rows, shortestPrefix(found)));

@@ -7,12 +7,12 @@ import { viewOfFiles, type WorkerView } from '../../lifecycle/worker-view.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { operatorTarget } from '../../runtime/agent-resume.ts';
 import { displayPath } from '../../store/state-root.ts';
+import { counted } from '../counted.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Operator, runAsOperator } from '../operator.ts';
 import { paletteFor } from '../palette.ts';
 import { UsageError } from '../parse-options.ts';
 import { renderMessages } from '../transcript-text.ts';
-import { counted } from '../worker-text.ts';
 
 export interface ShowOptions {
   readonly json?: string | true | undefined;

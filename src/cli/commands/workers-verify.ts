@@ -6,11 +6,11 @@ import { operatorTarget } from '../../runtime/agent-resume.ts';
 import { type Finding, findingJson, type Verified, verifyWorker } from '../../runtime/verify-worker.ts';
 import { displayPath } from '../../store/state-root.ts';
 import { readWorkerFolder, type WorkerFileSet, workerFileSet } from '../../store/worker-folder.ts';
+import { counted } from '../counted.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Operator, runAsOperator } from '../operator.ts';
 import { paletteFor } from '../palette.ts';
 import { printable } from '../table.ts';
-import { counted } from '../worker-text.ts';
 import { wrapText } from '../wrap.ts';
 
 export interface VerifyOptions {

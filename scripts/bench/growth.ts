@@ -7,6 +7,8 @@ const STATEMENTS: Readonly<Record<string, { readonly start: string; readonly ste
   push: { start: '[]', step: 'xs = xs.push(i)' },
   'xs + [v]': { start: '[]', step: 'xs = xs + [i]' },
   'd[k] = v': { start: '{}', step: 'xs["k${i}"] = i' },
+  'xs[i][j] = v': { start: '[range(n).iter().to_list()]', step: 'xs[0][i] = i' },
+  'd.a.b[i] = v': { start: '{a: {b: range(n).iter().to_list()}}', step: 'xs.a.b[i] = i' },
 };
 
 const SIZE = 200_000;

@@ -103,12 +103,28 @@ function emitPath(fn: FunctionState, node: Assignment, variable: Variable): stri
   }
   const bit = ownedBit(variable);
   const own = `if (!${bit}) { ${jsName} = R.own(${jsName}); ${bit} = true; }`;
-  if (keys.length > 1) return `${at}${own} ${jsName} = R.writePath(${jsName}, [${keys.join(', ')}], [${kinds.join(', ')}], ${value});`;
+  if (keys.length > 1) return `${at}${own} ${writeDeep(fn, variable, keys, kinds, value)}`;
   const [key] = keys;
   if (kinds[0] === 'true') return `${at}${own} ${jsName} = R.writeProperty(${jsName}, ${key}, ${value});`;
   const isNumber = /^\d+$/.test(key ?? '') ? '' : `typeof ${key} === "number" && `;
   const kept = /^[$\w]+$/.test(value) ? value : keepLate(fn, value);
   return `${at}${own} if (${isNumber}Array.isArray(${jsName}) && ${key} >= 0 && ${key} < ${jsName}.length) ${jsName}[${key}] = ${kept}; else ${jsName} = R.writeIndex(${jsName}, ${key}, ${kept});`;
+}
+
+/** A write below the root, which is owned by now. */
+function writeDeep(fn: FunctionState, variable: Variable, keys: readonly string[], kinds: readonly string[], value: string): string {
+  const { jsName } = variable;
+  const bit = ownedBit(variable);
+  const owned = `${bit} === true ? (${bit} = new R.OwnedParts()) : ${bit}`;
+  if (keys.length > 2) return `${jsName} = R.writePath(${jsName}, [${keys.join(', ')}], [${kinds.join(', ')}], ${value}, ${owned});`;
+  const [first = '', second = ''] = keys;
+  const kept = /^[$\w]+$/.test(value) ? value : keepLate(fn, value);
+  const general = `${jsName} = R.writeInner(${jsName}, ${first}, ${kinds[0]}, ${second}, ${kinds[1]}, ${kept}, ${owned});`;
+  if (kinds[0] === 'true' || kinds[1] === 'true') return general;
+  const part = fn.temp();
+  const isNumber = /^\d+$/.test(second) ? '' : `typeof ${second} === "number" && ${second} >= 0 && `;
+  const isLast = `Array.isArray(${jsName}) && (${part} = ${jsName}[${first}]) === ${bit}.last && Array.isArray(${part})`;
+  return `if (${isLast} && ${isNumber}${second} < ${part}.length) ${part}[${second}] = ${kept}; else ${general}`;
 }
 
 function keepLate(fn: FunctionState, value: string): string {

@@ -6,13 +6,12 @@ import { line } from './emit-layout.ts';
 import { rootOf, type Variable } from './scope.ts';
 import { someNode } from './walk.ts';
 
-/** Builtins that look at their arguments and keep none of them: a list passed to one stays owned by its variable. */
-const READING_BUILTINS: ReadonlySet<string> = new Set([
+/** Builtins that look at their arguments and keep neither them nor their parts: a list passed to one stays owned by its variable. */
+const PEEKING_BUILTINS: ReadonlySet<string> = new Set([
   'len',
   'contains',
   'join',
   'keys',
-  'values',
   'to_string',
   'println',
   'print',
@@ -24,15 +23,16 @@ const READING_BUILTINS: ReadonlySet<string> = new Set([
   'abs',
   'to_int',
   'to_float',
-  'min',
-  'max',
 ]);
 
-/** Methods that only look at their receiver and answer something new. */
+/** Methods that only look at their receiver and answer something new, in which nothing of the receiver is left. */
+const PEEKING_METHODS: ReadonlySet<string> = new Set(
+  'count empty len contains index_of last_index_of join has keys starts_with ends_with split trim chars lines'.split(' '),
+);
+
+/** The same, but parts of the receiver are passed on. */
 const READING_METHODS: ReadonlySet<string> = new Set(
-  'count empty len contains index_of last_index_of join map filter reduce any all every none find find_index has get keys values entries sum min max starts_with ends_with split trim first last chars lines'.split(
-    ' ',
-  ),
+  'map filter reduce any all every none find find_index get values entries sum min max first last'.split(' '),
 );
 
 interface Callee {
@@ -134,10 +134,10 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
   }
   const inlined = emitInlined(fn, node);
   if (inlined !== undefined) return inlined;
-  const use: Use = READING_BUILTINS.has(name) && node.args.every((arg) => arg.kind !== 'Spread') ? 'read' : 'keep';
+  const use: Use = PEEKING_BUILTINS.has(name) && node.args.every((arg) => arg.kind !== 'Spread') ? 'peek' : 'keep';
   const args =
-    use === 'read'
-      ? emitOperands(fn, node.args as readonly Expression[], 'read')
+    use === 'peek'
+      ? emitOperands(fn, node.args as readonly Expression[], 'peek')
           .map(boxed)
           .join(', ')
       : emitElements(fn, node.args);
@@ -153,7 +153,7 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
 function emitInlined(fn: FunctionState, node: Extract<Expression, { kind: 'Call' }>): Code | undefined {
   const [first] = node.args;
   if (node.args.length !== 1 || first === undefined || first.kind === 'Spread') return undefined;
-  if (node.callee.name === 'len') return { code: `R.len(${emitValue(fn, first, 'read')})`, kind: 'num' };
+  if (node.callee.name === 'len') return { code: `R.len(${emitValue(fn, first, 'peek')})`, kind: 'num' };
   return undefined;
 }
 
@@ -192,7 +192,7 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   const hasSpread = node.args.some((arg) => arg.kind === 'Spread');
   // A method that a script gives to its own struct may keep the receiver, whatever its name.
   const isBuiltIn = !fn.module.implemented.has(name) && fn.module.environment.importedStructs.size === 0;
-  const use: Use = isBuiltIn && READING_METHODS.has(name) ? 'read' : 'keep';
+  const use: Use = !isBuiltIn ? 'keep' : PEEKING_METHODS.has(name) ? 'peek' : READING_METHODS.has(name) ? 'read' : 'keep';
   const values = emitOperandsWithReceiver(fn, receiver, use, node.args);
   const target = reuse(fn, any(values.receiver));
   const own = node.isOptional || hasSpread ? undefined : ownMethod(fn, name);

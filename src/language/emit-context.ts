@@ -198,7 +198,10 @@ export function boxed({ code, kind }: Code): string {
   return kind === 'float' ? `new Float(${code})` : code;
 }
 
-/** Has the variable an owned bit in the JavaScript of this module? */
+/**
+ * Has the variable an owned bit in the JavaScript of this module? Of a variable that is written to deep down the bit is
+ * true while it owns its container alone, and an `OwnedParts` while it owns containers inside as well.
+ */
 export function hasOwnedBit(variable: Variable): boolean {
   return variable.isWrittenThrough && (variable.role === 'var' || variable.role === 'loop');
 }

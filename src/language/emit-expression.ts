@@ -16,12 +16,15 @@ import {
 } from './emit-context.ts';
 import { line } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
-import type { Variable } from './scope.ts';
+import { rootOf, type Variable } from './scope.ts';
 import { typeSchema } from './type-schema.ts';
 import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
 
-/** How the value of an expression is used: `read` only looks at it, `keep` lets it escape into another place. */
-export type Use = 'read' | 'keep';
+/**
+ * How the value of an expression is used: `keep` lets it escape into another place, `read` lets only its parts escape
+ * (the elements that a loop binds), `peek` neither.
+ */
+export type Use = 'peek' | 'read' | 'keep';
 
 /** Emits an expression. Parts that need statements go to `fn.pre`, in order. */
 export function emitExpression(fn: FunctionState, node: Expression, use: Use = 'keep'): Code {
@@ -100,9 +103,9 @@ function emitNode(fn: FunctionState, node: Expression, use: Use): Code {
     case 'MethodCall':
       return fn.module.parts.methodCall(fn, node);
     case 'Property':
-      return emitProperty(fn, node);
+      return escapingPart(fn, node, use, emitProperty(fn, node));
     case 'Subscript':
-      return emitSubscript(fn, node);
+      return escapingPart(fn, node, use, emitSubscript(fn, node));
     case 'Slice': {
       const parts = emitOperands(fn, [node.receiver, ...(node.start ? [node.start] : []), ...(node.end ? [node.end] : [])], 'read');
       const codes = parts.map(boxed);
@@ -238,7 +241,7 @@ export function emitCondition(fn: FunctionState, node: Expression): string {
     const left = emitCondition(fn, node.left);
     return `(${left} ${node.operator} ${emitCondition(fn, node.right)})`;
   }
-  return truth(emitExpression(fn, node, 'read'));
+  return truth(emitExpression(fn, node, 'peek'));
 }
 
 function truth({ code, kind }: Code): string {
@@ -278,7 +281,11 @@ function emitIdentifier(fn: FunctionState, node: Identifier, use: Use): Code {
   const variable = fn.variable(node);
   if (variable !== undefined) {
     const kind = module.kinds.ofVariable(variable);
-    if (use === 'keep' && hasOwnedBit(variable)) return { code: `(${ownedBit(variable)} = false, ${variable.jsName})`, kind };
+    if (use !== 'peek' && hasOwnedBit(variable)) {
+      const bit = ownedBit(variable);
+      if (use === 'keep') return { code: `(${bit} = false, ${variable.jsName})`, kind };
+      if (variable.isWrittenDeep) return { code: `(${bit} = !!${bit}, ${variable.jsName})`, kind };
+    }
     return { code: isShared(module, variable) ? `(${variable.jsName})` : variable.jsName, kind };
   }
   return any(emitGlobal(fn, node));
@@ -309,7 +316,7 @@ function emitGlobal(fn: FunctionState, node: Identifier): string {
 
 function emitInterpolation(fn: FunctionState, node: Extract<Expression, { kind: 'Interpolation' }>): Code {
   const expressions = node.parts.filter((part): part is Expression => typeof part !== 'string');
-  const codes = emitOperands(fn, expressions, 'read');
+  const codes = emitOperands(fn, expressions, 'peek');
   let next = 0;
   const pieces = node.parts.map((part) => {
     if (typeof part === 'string') return JSON.stringify(part);
@@ -382,7 +389,7 @@ function emitStructLiteral(fn: FunctionState, node: Extract<Expression, { kind: 
 function emitUnary(fn: FunctionState, node: Extract<Expression, { kind: 'Unary' }>): Code {
   if (node.operator === '!') return { code: `!${wrap(emitCondition(fn, node.operand))}`, kind: 'bool' };
   if (node.operand.kind === 'Int') return intLiteral(-node.operand.value);
-  const operand = emitExpression(fn, node.operand, 'read');
+  const operand = emitExpression(fn, node.operand, 'peek');
   if (operand.kind === 'float') return { code: `(-${wrap(operand.code)})`, kind: 'float' };
   if (operand.kind === 'num') return { code: `(0 - ${wrap(operand.code)})`, kind: 'num' };
   return { code: `R.negate(${operand.code})`, kind: operand.kind === 'int' ? 'int' : 'any' };
@@ -398,8 +405,8 @@ function emitBinary(fn: FunctionState, node: Extract<Expression, { kind: 'Binary
     default:
       break;
   }
-  // Operators make new values; they keep none of their operands.
-  const [left, right] = emitOperands(fn, [node.left, node.right], 'read') as [Code, Code];
+  // Operators make new values; they keep none of their operands, and only `+` keeps their parts.
+  const [left, right] = emitOperands(fn, [node.left, node.right], node.operator === '+' ? 'read' : 'peek') as [Code, Code];
   return emitOperation(fn, node.operator, left, right, node.right);
 }
 
@@ -612,7 +619,7 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined && isEnumName(fn, receiver.name)) {
     return any(constant(fn.module, `new EnumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
   }
-  const value = reuse(fn, asReceiver(emitValue(fn, receiver, 'read')));
+  const value = reuse(fn, asReceiver(emitValue(fn, receiver, 'peek')));
   const found = fn.temp();
   const access = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${key}]`;
   const slow = `${node.isOptional ? 'R.propertyOptional' : 'R.property'}(${value.again}, ${key})`;
@@ -637,8 +644,19 @@ export function isEnumName(fn: FunctionState, name: string): boolean {
   return name === 'Result' || fn.module.enums.has(name);
 }
 
+/**
+ * A part of a variable that owns its parts, where it may escape: then it is owned no more. Nor is what it holds, since the
+ * path to that leads through it.
+ */
+function escapingPart(fn: FunctionState, node: Expression, use: Use, value: Code): Code {
+  const root = use === 'peek' ? undefined : rootOf(node);
+  const variable = root && fn.variable(root);
+  if (variable === undefined || !variable.isWrittenDeep || !hasOwnedBit(variable)) return value;
+  return any(`R.escaping(${ownedBit(variable)}, ${boxed(value)})`);
+}
+
 function emitSubscript(fn: FunctionState, node: Extract<Expression, { kind: 'Subscript' }>): Code {
-  const [receiver, index] = emitOperands(fn, [node.receiver, node.index], 'read') as [Code, Code];
+  const [receiver, index] = emitOperands(fn, [node.receiver, node.index], 'peek') as [Code, Code];
   if (node.isOptional) return any(`R.indexOptional(${boxed(receiver)}, ${boxed(index)})`);
   if (index.kind === 'str') return any(`R.index(${boxed(receiver)}, ${index.code})`);
   const list = reuse(fn, asReceiver(boxed(receiver)));
@@ -668,7 +686,7 @@ export function emitForEffect(fn: FunctionState, node: Expression): string {
       case 'Deadline':
         return fn.module.parts.into(fn, node, NOWHERE);
       default:
-        return `${emitExpression(fn, node, 'read').code};`;
+        return `${emitExpression(fn, node, 'peek').code};`;
     }
   });
 }

@@ -145,7 +145,7 @@ function emitBinding(fn: FunctionState, node: Extract<Statement, { kind: 'Bindin
       const source = keep(fn, any(emitValue(fn, node.value))).code;
       return emitPatternBindings(fn, pattern, source);
     }
-    if (pattern.name === '_') return `${emitExpression(fn, node.value, 'read').code};`;
+    if (pattern.name === '_') return `${emitExpression(fn, node.value, 'peek').code};`;
     const variable = fn.module.resolution.declared(pattern, pattern.name);
     const value = emitExpression(fn, node.value);
     const code = fn.module.kinds.ofVariable(variable) === 'float' ? value.code : boxed(value);
@@ -240,7 +240,7 @@ function emitRangeLoop(fn: FunctionState, node: ForLoop, range: Extract<Expressi
 
 /** A bound of a range loop as a JavaScript number. */
 function emitBound(fn: FunctionState, node: Expression): string {
-  const value = emitExpression(fn, node, 'read');
+  const value = emitExpression(fn, node, 'peek');
   if (value.kind === 'num') return /^[$\w]+$/.test(value.code) ? value.code : keep(fn, value).code;
   return keep(fn, { code: `R.bound(${boxed(value)})`, kind: 'num' }).code;
 }

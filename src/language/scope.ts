@@ -25,6 +25,8 @@ export interface Variable {
   isReassigned: boolean;
   /** Written through or grown in place: worth an owned bit. */
   isWrittenThrough: boolean;
+  /** Written through at least two levels deep (`x[i][j] = …`): worth knowing also which inner containers it owns. */
+  isWrittenDeep: boolean;
   isCaptured: boolean;
   /** Used by a closure that stands before its declaration: its JavaScript declaration moves to the start of the block. */
   isEarly: boolean;
@@ -160,6 +162,7 @@ class Resolver {
       isRangeIndex: false,
       isReassigned: false,
       isWrittenThrough: false,
+      isWrittenDeep: false,
       isCaptured: false,
       isEarly: false,
     };
@@ -397,8 +400,10 @@ class Resolver {
     }
     if (variable === undefined) return;
     variable.isReassigned = true;
-    if (target !== root) variable.isWrittenThrough = true;
-    else if (growsInPlace(variable, operator, value)) variable.isWrittenThrough = true;
+    if (target !== root) {
+      variable.isWrittenThrough = true;
+      variable.isWrittenDeep ||= 'receiver' in target && target.receiver !== root;
+    } else if (growsInPlace(variable, operator, value)) variable.isWrittenThrough = true;
     variable.values.push(target === root && operator === '=' ? value : target === root ? compound(target, operator, value) : undefined);
   }
 

@@ -12,6 +12,7 @@ import { depthLimit, enter, interrupt } from './interrupt.ts';
 import { abandon, forSource, producer } from './iterate.ts';
 import { fromJson } from './json.ts';
 import type { ModuleRecord } from './module-record.ts';
+import { escaping, OwnedParts, own } from './owned-parts.ts';
 import { parallelCount, parallelEach, parallelSettle, parallelStream } from './parallel.ts';
 import { checkParameter } from './param-check.ts';
 import { isInRange, rangeLength } from './ranges.ts';
@@ -162,14 +163,6 @@ function slice(receiver: Value, start: Value, end: Value, hasStart: boolean, has
 
 // ---- writing ----
 
-/** A container that may be written to; other values as they are. */
-function own(value: Value): Value {
-  if (Array.isArray(value)) return value.slice();
-  if (value instanceof StructValue) return new StructValue(value.structName, copyDict(value.fields));
-  if (value instanceof Dict) return copyDict(value);
-  return value;
-}
-
 function writeProperty(container: Value, name: string, value: Value): Value {
   if (container instanceof Dict) return dictSetOwned(container, name, value);
   if (container instanceof StructValue) {
@@ -193,15 +186,43 @@ function writeIndex(container: Value, key: Value, value: Value): Value {
   throw typeError(`cannot assign into ${typeOf(container)} with ${typeOf(key)}`);
 }
 
-/** `a.b[c] = v`: the containers along the way are copied, the root is the caller's own. */
-function writePath(root: Value, keys: readonly Value[], isName: readonly boolean[], value: Value): Value {
-  const write = (container: Value, at: number): Value => {
+/**
+ * `a.b[c] = v` where the caller owns the root: containers along the way are copied unless they are owned too. Below a
+ * copy nothing is: its parts are shared with the container that it was copied from.
+ */
+function writePath(root: Value, keys: readonly Value[], isName: readonly boolean[], value: Value, owned: OwnedParts): Value {
+  const write = (container: Value, at: number, isOurs: boolean): Value => {
     const key = keys[at];
-    const isLast = at === keys.length - 1;
-    const inner = isLast ? value : write(own(readStep(container, key, isName[at] === true)), at + 1);
-    return isName[at] === true ? writeProperty(container, key as string, inner) : writeIndex(container, key, inner);
+    if (at === keys.length - 1) return writeStep(container, key, isName[at] === true, value);
+    const part = readStep(container, key, isName[at] === true);
+    const isOwned = isOurs && owned.has(part);
+    const written = write(isOwned ? part : own(part), at + 1, isOwned);
+    if (isOwned && written === part) return container;
+    owned.add(written);
+    return writeStep(container, key, isName[at] === true, written);
   };
-  return write(root, 0);
+  return write(root, 0, true);
+}
+
+/** `writePath` with two keys, the most frequent form. */
+function writeInner(
+  root: Value,
+  first: Value,
+  isFirstName: boolean,
+  second: Value,
+  isSecondName: boolean,
+  value: Value,
+  owned: OwnedParts,
+): Value {
+  const part = readStep(root, first, isFirstName);
+  const isOwned = owned.has(part);
+  const written = writeStep(isOwned ? part : own(part), second, isSecondName, value);
+  owned.add(written);
+  return isOwned && written === part ? root : writeStep(root, first, isFirstName, written);
+}
+
+function writeStep(container: Value, key: Value, isName: boolean, value: Value): Value {
+  return isName ? writeProperty(container, key as string, value) : writeIndex(container, key, value);
 }
 
 function readPath(root: Value, keys: readonly Value[], isName: readonly boolean[]): Value {
@@ -429,6 +450,9 @@ const SUPPORT = {
   writeProperty,
   writeIndex,
   writePath,
+  writeInner,
+  OwnedParts,
+  escaping,
   readPath,
   addOwned,
   badTarget: () => {

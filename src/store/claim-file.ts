@@ -22,6 +22,9 @@ const claimSchema = z.looseObject({
   heartbeat_at: z.string(),
 });
 
+/** A line that the owner appends. */
+const beatSchema = z.looseObject({ heartbeat_at: z.string() });
+
 export type ClaimRecord = z.infer<typeof claimSchema>;
 
 export interface ClaimWorld extends Pick<Platform, 'files' | 'random' | 'processes' | 'system'> {
@@ -138,7 +141,7 @@ export function readClaim(files: Files, path: string): ClaimRecord | undefined {
   }
   const claim = claimSchema.safeParse(parseLine(lines[0]));
   if (!claim.success) return wholeFile(lines);
-  const beat = z.looseObject({ heartbeat_at: z.string() }).safeParse(lines.length > 1 ? parseLine(lines.at(-1)) : undefined);
+  const beat = beatSchema.safeParse(lines.length > 1 ? parseLine(lines.at(-1)) : undefined);
   return beat.success ? { ...claim.data, heartbeat_at: beat.data.heartbeat_at } : claim.data;
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 import type { McpCall, McpConnection, McpTool } from './mcp-client.ts';
 import type { McpSpec } from './mcp-spec.ts';
 import { type ToolReturn, toolFault } from './tool.ts';
@@ -121,5 +121,5 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 export function toolsDigest(tools: readonly McpTool[]): string {
   const sorted = [...tools].sort((left, right) => (left.name < right.name ? -1 : 1));
   const text = JSON.stringify(sorted.map(({ name, description, inputSchema }) => [name, description, inputSchema]));
-  return createHash('sha256').update(text).digest('hex');
+  return sha256(text);
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 import type { Activation } from '../lifecycle/activation.ts';
 import type { LoopRecord } from './loop-record.ts';
 import { pendingReminders, type Reminder } from './reminder.ts';
@@ -18,7 +18,7 @@ export function noteReminder(activation: Activation, turn: number, moment: Remin
     source: reminder.source,
     session_id: activation.sessionId,
     turn,
-    body_sha256: createHash('sha256').update(reminder.body).digest('hex'),
+    body_sha256: sha256(reminder.body),
     body_len: reminder.body.length,
   };
   activation.log(TOPIC, `transcript.reminder.${moment}`, facts);

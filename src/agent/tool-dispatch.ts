@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { errorText } from '../base/harn-error.ts';
 import type { Json, JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
 import type { Clock } from '../platform/platform.ts';
 import { waitForPromise } from '../tasks/wait.ts';
@@ -281,8 +281,4 @@ function emitUpdate({ emit, tools }: Dispatcher, call: ToolCall, settled: Settle
     execution_duration_ms: Math.round(durationMs),
     executor: tools.get(call.name)?.executor ?? null,
   });
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

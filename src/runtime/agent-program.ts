@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { relative, sep } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Json, JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 import { describeTools, type LiveClosure, liveClosures } from './agent-live.ts';
 import { encodeCaptures } from './captured-value.ts';
 import type { Run } from './context.ts';
@@ -62,8 +62,4 @@ function describeClosure(run: Run, { slot, fn }: LiveClosure): JsonObject {
   const module = storedPath(run, origin.module).path;
   if (origin.symbol !== undefined) return { slot, module, symbol: origin.symbol, captures: null, unserialisable: [] };
   return { slot, module, offset: origin.offset, ...encodeCaptures(fn.captures?.() ?? {}) };
-}
-
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 import type { RebindRequest } from '../lifecycle/lifecycle.ts';
 import type { FileStat, Files } from '../platform/platform.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import { parametersSha256 } from './agent-live.ts';
-import { sha256 } from './agent-program.ts';
 import type { Run } from './context.ts';
 import { dictOf } from './dict.ts';
 import { argumentForms } from './module-record.ts';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
 import type { Files, Platform } from '../platform/platform.ts';
 import { type Disk, writeAtomic } from './atomic-file.ts';
@@ -37,15 +37,15 @@ const MAX_DEPTH = 1000;
 export function renderSnapshot(snapshot: WorkerSnapshot): { readonly bytes: Uint8Array; readonly sha256: string } {
   const { integrity: _, transcript = null, ...rest } = orderKeys(snapshot);
   const document = Buffer.from(JSON.stringify({ ...rest, transcript }, null, 2));
-  const sha256 = createHash('sha256').update(document).digest('hex');
+  const digest = sha256(document);
   const headLength = Buffer.byteLength(JSON.stringify(rest, null, 2)) - '\n}'.length;
   const bytes = Buffer.concat([
     document.subarray(0, headLength),
-    Buffer.from(integrityKey(sha256)),
+    Buffer.from(integrityKey(digest)),
     document.subarray(headLength),
     Buffer.from('\n'),
   ]);
-  return { bytes, sha256 };
+  return { bytes, sha256: digest };
 }
 
 /**
@@ -53,9 +53,9 @@ export function renderSnapshot(snapshot: WorkerSnapshot): { readonly bytes: Uint
  * @returns its checksum
  */
 export function writeSnapshot(disk: Disk, path: string, snapshot: WorkerSnapshot): string {
-  const { bytes, sha256 } = renderSnapshot(snapshot);
+  const { bytes, sha256: digest } = renderSnapshot(snapshot);
   writeAtomic(disk, path, bytes);
-  return sha256;
+  return digest;
 }
 
 /**
@@ -75,8 +75,8 @@ export function decodeSnapshot(bytes: Uint8Array, facts: SnapshotErrorFacts): Lo
   const document = parseDocument(bytes, facts);
   const formatVersion = readVersion(document, facts);
   assertDepth(document, facts);
-  const sha256 = checkIntegrity(bytes, document, formatVersion, facts);
-  return { snapshot: decodeDocument(migrate(document, formatVersion), facts), sha256, formatVersion };
+  const digest = checkIntegrity(bytes, document, formatVersion, facts);
+  return { snapshot: decodeDocument(migrate(document, formatVersion), facts), sha256: digest, formatVersion };
 }
 
 /**
@@ -98,8 +98,8 @@ function orderKeys(snapshot: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(keys.map((key) => [key, snapshot[key]]));
 }
 
-function integrityKey(sha256: string): string {
-  return `,\n  "integrity": {\n    "sha256": "${sha256}"\n  }`;
+function integrityKey(digest: string): string {
+  return `,\n  "integrity": {\n    "sha256": "${digest}"\n  }`;
 }
 
 function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, facts: SnapshotErrorFacts): void {
@@ -151,10 +151,10 @@ function migrate(document: JsonObject, from: number): JsonObject {
 
 function checkIntegrity(bytes: Uint8Array, document: JsonObject, formatVersion: number, facts: SnapshotErrorFacts): string {
   const recorded = isJsonObject(document.integrity) ? document.integrity.sha256 : undefined;
-  if (recorded === undefined && formatVersion === 0) return sha256Of(renderWithoutIntegrity(document));
+  if (recorded === undefined && formatVersion === 0) return sha256(renderWithoutIntegrity(document));
   if (
     typeof recorded === 'string' &&
-    (sha256Of(...withoutIntegrity(bytes, recorded)) === recorded || sha256Of(renderWithoutIntegrity(document)) === recorded)
+    (sha256(...withoutIntegrity(bytes, recorded)) === recorded || sha256(renderWithoutIntegrity(document)) === recorded)
   ) {
     return recorded;
   }
@@ -172,10 +172,6 @@ function withoutIntegrity(bytes: Uint8Array, recorded: string): Uint8Array[] {
 function renderWithoutIntegrity(document: JsonObject): string {
   const { integrity: _, ...rest } = document;
   return JSON.stringify(rest, null, 2);
-}
-
-function sha256Of(...pieces: readonly (string | Uint8Array)[]): string {
-  return pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
 }
 
 function assertDepth(document: JsonObject, facts: SnapshotErrorFacts): void {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { sha256 } from '../base/sha256.ts';
 
 /**
  * Steps from one format of the snapshot to the next; entry n reads format n. Append only: a released format stays
@@ -59,6 +59,6 @@ function suspensionFromUnversioned(value: Json | undefined, workerId: string): J
 
 /** The same file must name the same suspension whenever it is read, so the id cannot be drawn anew. */
 function derivedSuspensionId(workerId: string, suspendedAt: string): string {
-  const hex = createHash('sha256').update(`${workerId}\n${suspendedAt}`).digest('hex');
+  const hex = sha256(`${workerId}\n${suspendedAt}`);
   return `susp_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }

@@ -59,7 +59,7 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
   } catch (error) {
     await client.close().catch(() => undefined); // it never was open
     const tail = errorTail();
-    throw new Error(`${errorText(error)}${tail === '' ? '' : `\n${tail}`}`, { cause: error });
+    throw new Error(`${startFault(spec, error)}${tail === '' ? '' : `\n${tail}`}`, { cause: error });
   }
   const optionsOf = ({ signal, timeoutMs }: McpCall) => ({ signal, timeout: timeoutMs });
   return {
@@ -74,6 +74,11 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     prompt: async (name, args, one) => asJson(await client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one))),
     close: () => client.close(),
   };
+}
+
+function startFault({ command }: McpSpec, error: unknown): string {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  return String(syscall).startsWith('spawn') ? `failed to spawn ${command} (${String(code)})` : errorText(error);
 }
 
 const TAIL_CHARS = 2000;

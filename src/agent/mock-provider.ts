@@ -214,7 +214,7 @@ function unscripted(request: ModelRequest, text: PromptText, cache: CacheUsage):
     const call: ToolCall = { id: 'mock_call_1', name: tool.name, arguments: placeholderArguments(tool) };
     return { ...answer, text: '', toolCalls: [call], stopReason: 'tool_use', usage: { ...usage, output_tokens: 20 } };
   }
-  const prose = unscriptedProse(request.messages);
+  const prose = request.completion === undefined ? unscriptedProse(request.messages) : unscriptedCompletion(request.completion);
   const isTextGrammar = request.system?.includes('<done>') === true;
   return {
     ...answer,
@@ -223,6 +223,11 @@ function unscripted(request: ModelRequest, text: PromptText, cache: CacheUsage):
     stopReason: 'end_turn',
     usage: { ...usage, output_tokens: 30 },
   };
+}
+
+function unscriptedCompletion({ before, after }: NonNullable<ModelRequest['completion']>): string {
+  const place = after === undefined ? '' : ` before ${codePointLength(after)} chars`;
+  return `Mock completion after ${codePointLength(before)} chars${place}`;
 }
 
 function unscriptedProse(messages: readonly Message[]): string {

@@ -13,6 +13,8 @@ export interface ModelRequest {
   /** The service itself searches among the tools that are deferred. */
   readonly toolSearch?: NativeToolSearch | undefined;
   readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string };
+  /** The text around the place to be filled in, of `llm_completion`. */
+  readonly completion?: { readonly before: string; readonly after: string | undefined } | undefined;
   /** Keys of 1.2 as given: temperature, max_tokens, thinking, output_format, … */
   readonly options: JsonObject;
 }

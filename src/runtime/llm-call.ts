@@ -27,6 +27,7 @@ export interface LlmCall {
   readonly options: Value;
   /** The text goes on as it arrives and cannot be taken back: no attempt may follow one that delivered some. */
   readonly isLive?: boolean;
+  readonly completion?: ModelRequest['completion'];
 }
 
 export interface LlmAnswer {
@@ -120,6 +121,7 @@ async function buildRequest(services: AgentServices, call: LlmCall, options: Jso
     messages: [...transcript.messages, ...reminders],
     tools: isNative ? tools : [],
     ...(toolSearch === undefined ? {} : { toolSearch }),
+    ...(call.completion === undefined ? {} : { completion: call.completion }),
     toolChoice: readToolChoice(options.tool_choice),
     options,
   };

@@ -107,7 +107,8 @@ function completion([prefix, suffix, system, options]: Args): LlmCall {
     after === undefined
       ? 'Continue the text. Answer with the continuation alone.'
       : 'Answer with the text that belongs at <FILL>, and nothing else.';
-  return { prompt, system: optionalText(system) ?? instruction, options };
+  const completion = { before: optionalText(prefix) ?? '', after };
+  return { prompt, system: optionalText(system) ?? instruction, options, completion };
 }
 
 function usageTotals(context: Context): Value {

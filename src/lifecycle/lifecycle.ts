@@ -74,6 +74,4 @@ export interface Rebound {
   /** Provider and model about to be asked, for the check of the transcript. */
   readonly model: { readonly provider: string; readonly model: string };
   readonly warnings: readonly string[];
-  /** Callback of the resume owner and closures of conditions, bound again. */
-  readonly resumeBy?: unknown;
 }

@@ -21,6 +21,7 @@ import type { Run } from './context.ts';
 import { setFinishStages } from './finish-hook.ts';
 import { ownerCallback } from './lifecycle-values.ts';
 import { withLoopEnds } from './loop-ends.ts';
+import { registerManifestHooks } from './manifest-hooks.ts';
 import { openWork } from './open-work.ts';
 import { handleStop, type StoppedLoops } from './stop-signals.ts';
 import { rootContext } from './task-context.ts';
@@ -41,7 +42,7 @@ function createForRun(run: Run): Lifecycle {
     platform,
     realClock: realClock(platform.clock),
     runner: withLoopEnds(createLoopRunner(services), run),
-    rebinder: createRebinder(run),
+    rebinder: createRebinder(run, (root) => registerManifestHooks(run, root, lifecycle.hooks)),
     locations,
     projectRoot: run.projectRoot,
     scriptDirectory: run.scriptPath === '<inline>' ? undefined : directoryOf(run.scriptPath),
@@ -53,6 +54,7 @@ function createForRun(run: Run): Lifecycle {
   });
   services.isSessionInUse = (id) =>
     [...lifecycle.running, ...lifecycle.registry.list()].some((worker) => worker.sessionId === id && !isTerminal(worker.status));
+  registerManifestHooks(run, run.projectRoot, lifecycle.hooks);
   setFinishStages(run, {
     before: () => lifecycle.hooks.notify('pre_finish', { event: 'PreFinish' }, (text) => lifecycle.warn(text)),
     after: async () => {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { resolveModel } from '../agent/resolve-model.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
@@ -29,6 +30,7 @@ import {
   withSources,
 } from './parked-program.ts';
 import type { CompiledProgram } from './program.ts';
+import { findProjectRoot } from './project-root.ts';
 import { ProgramFunctions } from './rebind.ts';
 import { rootContext } from './task-context.ts';
 import { Dict, type HarnFunction, type Value } from './value.ts';
@@ -37,14 +39,17 @@ import { Dict, type HarnFunction, type Value } from './value.ts';
  * Makes a parked loop runnable in a process that never ran its script (spec/agents.md 5.12): load the program,
  * declarations only, find every tool and callback in it, and put the options together again.
  */
-export function createRebinder(run: Run): Rebinder {
-  return { rebind: (request) => rebind(run, request) };
+export function createRebinder(run: Run, enterProject: EnterProject): Rebinder {
+  return { rebind: (request) => rebind(run, request, enterProject) };
 }
 
-async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
+/** Told of the project of a loop that is restored, for the hooks of its manifest. */
+export type EnterProject = (root: string | undefined) => void;
+
+async function rebind(run: Run, request: RebindRequest, enterProject: EnterProject): Promise<Rebound> {
   const context = rootContext(run);
   const options = isJsonObject(request.config.options) ? request.config.options : {};
-  const program = request.program === null ? undefined : await loadParked(run, context, request, request.program);
+  const program = request.program === null ? undefined : await loadParked(run, context, request, request.program, enterProject);
   const closures = program === undefined ? new Map<string, HarnFunction>() : bindClosures(program);
   const tools = restoreTools(request, options, program, closures);
   const sessionId = typeof request.config.session_id === 'string' ? request.config.session_id : '';
@@ -55,7 +60,6 @@ async function rebind(run: Run, request: RebindRequest): Promise<Rebound> {
     live,
     model: await parkedModel(run, options),
     warnings: program?.warnings ?? [],
-    resumeBy: live.callbacks.resumeBy,
   };
 }
 
@@ -83,8 +87,15 @@ interface ParkedProgram {
   readonly warnings: string[];
 }
 
-async function loadParked(run: Run, context: Context, request: RebindRequest, facts: JsonObject): Promise<ParkedProgram> {
+async function loadParked(
+  run: Run,
+  context: Context,
+  request: RebindRequest,
+  facts: JsonObject,
+  enterProject: EnterProject,
+): Promise<ParkedProgram> {
   const located = locateProgram(run, request, facts);
+  enterProject(findProjectRoot(run.platform, dirname(located.entry.path)));
   const program = await compileParked(run, request, located);
   const [misfit] = toolMisfits(facts, located, program);
   if (misfit !== undefined) throw misfitFault(request, misfit);

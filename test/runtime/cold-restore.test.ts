@@ -173,6 +173,57 @@ wait_agent(handle)`,
   });
 });
 
+describe('hooks of harn.toml (10.1)', () => {
+  const GUARD = `pub fn note(event) { println("\${event.event} \${event.worker.name}") }
+pub fn refuse(_harness, event) { return event.has_input ? nil : {decision: "deny", reason: "bring an answer"} }`;
+
+  test('run before those of the script, and hold a resume in another process', async () => {
+    write('guard.harn', GUARD);
+    write(
+      'harn.toml',
+      '[[hooks]]\nevent = "PreSuspend"\nhandler = "guard::note"\n\n[[hooks]]\nevent = "pre_resume"\npattern = "*"\nhandler = "guard.harn::refuse"\n',
+    );
+    const script = write(
+      'main.harn',
+      `register_session_hook("pre_suspend", { event -> println("script \${event.event}") })
+llm_mock(${PARK})
+agent_loop("go", nil, {provider: "mock", tool_format: "native"})`,
+    );
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value, printed } = await runIn(place, script);
+    expect(printed).toBe('PreSuspend top-level-agent\nscript PreSuspend\n');
+    const refused = await resumeIn(place, String(value.snapshot_path), undefined, answers({ text: 'done' }));
+    expect(refused.audits.map(({ kind }) => kind)).toContain('pre_resume_denied');
+    const resumed = await resumeIn(place, String(value.snapshot_path), 'the answer', answers({ text: 'done' }));
+    expect(resumed.summary.status).toBe('completed');
+  });
+
+  const wrong = [
+    ['an event that does not exist', 'event = "Never"\nhandler = "a::b"', "harn.toml: [[hooks]] entry 1: unknown hook event 'Never'"],
+    ['a handler without a function', 'event = "PreSuspend"\nhandler = "a"', "handler must be `path::function`, got 'a'"],
+    ['an entry without a handler', 'event = "PreSuspend"', 'harn.toml: [[hooks]] entry 1: handler'],
+  ] as const;
+
+  test.each(wrong)('%s is refused where it stands', async (_rule, entry, text) => {
+    write('harn.toml', `[[hooks]]\n${entry}\n`);
+    const script = write('main.harn', 'try { list_agents() } catch (e) { {error: e} }');
+    const { value } = await runIn({ platform: createNodePlatform(), stateRoot: join(directory, '.harn') }, script);
+    expect(value.error).toContain(text);
+  });
+
+  test('a function that is not there stops the step that would have asked it', async () => {
+    write('guard.harn', GUARD);
+    write('harn.toml', '[[hooks]]\nevent = "PreSuspend"\nhandler = "guard::gone"\n');
+    const script = write(
+      'main.harn',
+      `llm_mock(${PARK})
+try { agent_loop("go", nil, {provider: "mock", tool_format: "native"}) } catch (e) { {error: to_string(e)} }`,
+    );
+    const { value } = await runIn({ platform: createNodePlatform(), stateRoot: join(directory, '.harn') }, script);
+    expect(JSON.stringify(value)).toContain('the hook guard::gone is no function');
+  });
+});
+
 describe('limits of the loops above', () => {
   test('come back with a parked child, functions included', async () => {
     const script = write(

@@ -60,6 +60,8 @@ export interface LoopCallbacks {
   readonly compact?: ((messages: readonly Json[]) => Promise<string>) | undefined;
   /** `consolidate_on_idle`: the same, before a daemon idles. */
   readonly consolidate?: ((messages: readonly Json[]) => Promise<string>) | undefined;
+  /** What a skill does when it becomes active, and when it stops to be. */
+  readonly skill?: ((moment: 'on_activate' | 'on_deactivate', name: string) => Promise<void>) | undefined;
   /** `llm_caller`: may answer in the model's place, and may map a fault to an outcome. */
   readonly llmCaller?: ((request: ModelRequest, next: () => Promise<ModelAnswer>) => Promise<ModelAnswer | LlmCallerFault>) | undefined;
   /** `tool_caller` and tool hooks: around one call. */

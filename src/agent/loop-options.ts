@@ -10,6 +10,7 @@ import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import type { InheritedLimits } from './permissions.ts';
 import { reminderError } from './reminder.ts';
 import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
+import { decodeSkillMatching, decodeSkills, type Skill, type SkillMatching } from './skills.ts';
 import { DEFAULT_SENTINEL } from './text-tools.ts';
 
 /** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
@@ -35,6 +36,8 @@ export interface LoopOptions {
   readonly loopDetect: { readonly warn: number; readonly block: number; readonly skip: number };
   readonly tokenBudget: number | undefined;
   readonly totalBudgetUsd: number | undefined;
+  readonly skills: readonly Skill[];
+  readonly skillMatching: SkillMatching;
   readonly autonomyBudget: AutonomyBudget | undefined;
   /** The judge as data; one that is a function is among the callbacks. */
   readonly doneJudge: DoneJudge | undefined;
@@ -192,6 +195,8 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     loopDetect: { warn: options.loop_detect_warn ?? 2, block: options.loop_detect_block ?? 3, skip: options.loop_detect_skip ?? 4 },
     tokenBudget: options.token_budget ?? undefined,
     totalBudgetUsd: options.budget?.total_budget_usd ?? undefined,
+    skills: decodeSkills(given.skills),
+    skillMatching: decodeSkillMatching(given.skill_match, given.working_files),
     autonomyBudget: autonomyBudget(options),
     doneJudge: doneJudge(options.verify_completion ?? options.done_judge),
     compaction: compactionPolicy(options),

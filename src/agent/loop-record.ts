@@ -31,6 +31,9 @@ export type LoopRecord =
       readonly deferred?: number;
       readonly added?: readonly AddedMessage[];
       readonly reminders?: readonly ReminderSpec[];
+      readonly events?: readonly NewEvent[];
+      /** Skills that are active from here on. */
+      readonly active_skills?: readonly string[];
       /** Background work that is still known of (2.8). */
       readonly async_handles?: readonly JsonObject[];
     }
@@ -128,11 +131,14 @@ export function applyRecord(progress: LoopProgress, record: LoopRecord): LoopPro
 }
 
 function applyIn(progress: LoopProgress, record: Extract<LoopRecord, { t: 'in' }>): LoopProgress {
-  const { drained = 0, deferred = 0, added = [], reminders = [], async_handles = progress.counters.async_handles } = record;
+  const { drained = 0, deferred = 0, added = [], reminders = [], events = [], active_skills } = record;
+  const { async_handles = progress.counters.async_handles } = record;
   const { counters } = progress;
   const queued = counters.pending_feedback.slice(0, drained).map(feedbackMessage);
   const withMessages = [...queued, ...added].reduce(addMessage, progress.transcript);
-  const transcript = reminders.reduce((sofar, spec) => injectReminder(sofar, spec).transcript, withMessages);
+  const reminded = reminders.reduce((sofar, spec) => injectReminder(sofar, spec).transcript, withMessages);
+  const noted = events.reduce(appendEvent, reminded);
+  const transcript = active_skills === undefined ? noted : { ...noted, metadata: { ...noted.metadata, active_skills } };
   return {
     ...progress,
     transcript,
@@ -141,6 +147,7 @@ function applyIn(progress: LoopProgress, record: Extract<LoopRecord, { t: 'in' }
       pending_feedback: counters.pending_feedback.slice(drained),
       deferred_user_messages: counters.deferred_user_messages.slice(deferred),
       ...(async_handles === undefined ? {} : { async_handles }),
+      ...(active_skills === undefined ? {} : { active_skills }),
     },
   };
 }

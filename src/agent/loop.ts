@@ -20,6 +20,7 @@ import { pendingReminders } from './reminder.ts';
 import { noteReminder } from './reminder-notes.ts';
 import { isProviderOn } from './reminder-providers.ts';
 import { resolveModel } from './resolve-model.ts';
+import { activeSkillsBlock, type Skill, skillTools } from './skills.ts';
 import { readShapeWish } from './structured-call.ts';
 import { extractJson } from './structured-output.ts';
 import type { Tool } from './tool.ts';
@@ -27,6 +28,7 @@ import { runTool } from './tool-dispatch.ts';
 import { decodeToolSearch, nativeSearch, searchableTools, shownTools } from './tool-search.ts';
 import { lastOfRole } from './transcript.ts';
 import { type TurnOutcome, takeTurn } from './turn.ts';
+import { activeSkills } from './turn-skills.ts';
 
 /**
  * The agent loop (spec/agents.md chapter 3): turns with boundaries between them, until an end condition holds, the
@@ -71,11 +73,11 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
   const toolSearch = search === undefined ? undefined : await nativeSearch(world.models, target, search, given);
   const isSearching = search !== undefined && toolSearch === undefined;
   const tools = isSearching ? searchableTools(live.tools, search) : live.tools;
-  const frameOf = (shown: readonly Tool[]): RequestFrame => ({
-    ...requestFrame(target, hasNativeTools, text(activation.config.system), shown, options),
+  const frameOf = (shown: readonly Tool[], active: readonly Skill[]): RequestFrame => ({
+    ...requestFrame(target, hasNativeTools, withSkills(text(activation.config.system), active), skillTools(shown, active), options),
     toolSearch,
   });
-  const frame = frameOf(tools);
+  const frame = frameOf(tools, []);
   const signal = live.signal === undefined ? activation.signal : AbortSignal.any([activation.signal, live.signal]);
   const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
   const loop: Loop = {
@@ -84,7 +86,11 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     options,
     live,
     frame,
-    turnFrame: (sofar) => (isSearching ? frameOf(shownTools(tools, search, sofar)) : frame),
+    turnFrame: (sofar) => {
+      const active = activeSkills(options.skills, sofar);
+      if (!isSearching && active.length === 0) return frame;
+      return frameOf(isSearching ? shownTools(tools, search, sofar) : tools, active);
+    },
     dispatcher: {
       tools: new Map(tools.map((tool): [string, Tool] => [tool.name, tool])),
       options,
@@ -112,6 +118,13 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
   withoutRefusedReminder(loop);
   tellLostHandles(loop);
   return loop;
+}
+
+/** What skills say comes after what the author says. */
+function withSkills(system: string | undefined, active: readonly Skill[]): string | undefined {
+  const block = activeSkillsBlock(active);
+  if (block === undefined) return system;
+  return system === undefined || system === '' ? block : `${system}\n\n${block}`;
 }
 
 /** Background work that this process does not run was lost with the one that did (13.16). */

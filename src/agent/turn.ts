@@ -24,6 +24,7 @@ import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
 import { compactWhenLarge } from './turn-compaction.ts';
 import { remindersOfTurn } from './turn-reminders.ts';
+import { chooseSkills } from './turn-skills.ts';
 
 /** What a turn leaves for its boundary. */
 export interface TurnOutcome {
@@ -48,6 +49,7 @@ export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   await runHook(loop, 'pre_agent_turn', { session_id: loop.activation.sessionId, iteration: loop.progress.counters.iterations_completed });
   openTurn(loop);
   injectFeedback(loop);
+  await chooseSkills(loop);
   const reminders = remindersOfTurn(loop);
   const asked = await askModel(loop, reminders);
   if (asked === 'over_budget') return { boundary: 'B1', end: { status: 'budget_exhausted', stop_reason: 'total_budget_usd' } };

@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { bindCallbacks, CALLBACK_OPTIONS, MAY_BE_DATA, namedCallbacks } from './agent-callbacks.ts';
 import type { LoopPlace } from './agent-context.ts';
 import { agentServices, inboxOf } from './agent-services.ts';
+import { skillCallback } from './agent-skills.ts';
 import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
 import { isOwnHandle, runningHandles } from './async-registry.ts';
@@ -45,6 +46,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
     tools,
     callbacks: {
       ...bindCallbacks(inside, namedCallbacks(options), { own: field(options, 'permissions'), inherited: inheritedPermissions(options) }),
+      skill: skillCallback(inside, options),
       hook: async (event, payload) => (await services.runTurnHook?.(event, payload, place.sessionId)) ?? { reminders: [] },
     },
     inbox: {

@@ -33,9 +33,17 @@ export function defineSkill(registry: Value, name: Value, config: Value): Dict {
     const value = dictGet(config ?? new Dict(), key);
     if (value !== undefined && typeof value !== 'string') throw plainError(`skill_define: '${key}' must be a string`);
   }
+  assertToolNames(dictGet(config ?? new Dict(), 'allowed_tools'));
   const entry = skillEntry(name, config ?? new Dict());
   const at = entries.findIndex((other) => field(other, 'name') === name);
   return skillRegistry(at < 0 ? [...entries, entry] : entries.with(at, entry));
+}
+
+/** A colon can only begin the tag of a namespace. */
+function assertToolNames(allowed: Value): void {
+  if (!Array.isArray(allowed)) return;
+  const bad = allowed.find((name: Value) => typeof name === 'string' && name.includes(':') && !/^namespace:./.test(name));
+  if (bad !== undefined) throw plainError(`skill_define: allowed_tools entry '${String(bad)}' must be a tool name or namespace:TAG`);
 }
 
 /** What is known of one skill; the description is always a string. */

@@ -194,3 +194,9 @@ export function result(run: Run): JsonObject {
 export function sent(mock: MockProvider): Pick<ModelRequest, 'messages' | 'system'>[] {
   return mock.calls() as never; // the log holds the requests as JSON
 }
+
+/** The state of a parked run as the next activation finds it. */
+export function parkedAndBack(run: Run): LoopState {
+  if (run.parkedState === undefined) throw new Error('the run did not park');
+  return run.parkedState;
+}

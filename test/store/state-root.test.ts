@@ -75,7 +75,9 @@ describe('finding a snapshot', () => {
     const { places, root } = project();
     writeFileSync(join(root, '.harn', 'workers', `${ID.slice(0, -1)}2.json`), '{}');
     expect(() => locateSnapshot(places, 'worker_01')).toThrow('no such file');
-    expect(() => locateSnapshot(places, ID.slice(0, 20))).toThrow('no such file');
+    expect(() => locateSnapshot(places, ID.slice(0, 20))).toThrow(
+      `2 workers begin like this, ${ID}, ${ID.slice(0, -1)}2; give more of the id`,
+    );
   });
 });
 

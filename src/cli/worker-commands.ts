@@ -114,6 +114,19 @@ warning  a resume goes on, but something is repaired or has changed
 note     nothing to do
 Exit codes: 0 no error, 1 errors, 2 usage.`,
   },
+  prune: {
+    argument: '',
+    description: 'remove the files of workers that are over for long',
+    options: {
+      json: JSON_OPTION,
+      olderThan: { flag: '--older-than', value: 'age', description: 'over for at least this long: 12h, 30d, 8w (default 30d)' },
+      yes: { flag: '--yes', description: 'remove them; without it they are only named' },
+    },
+    help: `
+Only workers that are done or closed. Whatever may still be resumed stays, and so
+do damaged files and files that are not of harn.
+Exit codes: 0 done, 2 usage.`,
+  },
 } as const satisfies Record<string, WorkerCommand>;
 
 export type WorkerCommandName = keyof typeof WORKER_COMMANDS;
@@ -148,6 +161,11 @@ export async function runWorkerCommand(platform: Platform, name: WorkerCommandNa
     case 'close': {
       const { closeCommand } = await import('./commands/workers-close.ts');
       return closeCommand(platform, oneWorker(name, parsed.words), parsed.options);
+    }
+    case 'prune': {
+      if (parsed.words.length > 0) throw new UsageError('prune takes no worker; harn workers close ends one');
+      const { pruneCommand } = await import('./commands/workers-prune.ts');
+      return pruneCommand(platform, parsed.options);
     }
     case 'verify': {
       const { verifyCommand } = await import('./commands/workers-verify.ts');

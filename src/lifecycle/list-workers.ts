@@ -1,3 +1,4 @@
+import { errorText } from '../base/harn-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readArmers } from '../store/armers.ts';
 import { readClosedIds } from '../store/closed-index.ts';
@@ -14,9 +15,18 @@ export async function listWorkers(platform: Platform, locations: StateLocations)
   const { workers, foreign } = readWorkerFolder(platform.files, locations.workers);
   const facts = await folderFacts(platform, locations, workers);
   return [
-    ...workers.map((found) => readWorkerHead(platform, found, facts)),
+    ...workers.map((found) => headOrProblem(platform, found, facts)),
     ...foreign.map((path) => ({ kind: 'foreign' as const, path, problem: 'not a file of harn' })),
   ];
+}
+
+/** A file that cannot be read at all is a row like any other. */
+function headOrProblem(platform: Platform, found: WorkerFileSet, facts: FolderFacts): WorkerListing {
+  try {
+    return readWorkerHead(platform, found, facts);
+  } catch (error) {
+    return { kind: 'damaged', path: found.snapshotPath, problem: errorText(error) };
+  }
 }
 
 export async function folderFacts(platform: Platform, locations: StateLocations, workers: readonly WorkerFileSet[]): Promise<FolderFacts> {

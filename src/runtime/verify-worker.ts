@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { HarnError } from '../base/harn-error.ts';
+import { errorText, HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { claimOwner } from '../lifecycle/claim-owner.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
@@ -60,7 +60,7 @@ export async function verifyWorker(run: Run, found: WorkerFileSet): Promise<Veri
 }
 
 function errorFinding(check: Finding['check'], error: unknown): Finding {
-  if (!(error instanceof HarnError)) throw error;
+  if (!(error instanceof HarnError)) return { severity: 'error', check, message: `cannot be read: ${errorText(error)}` };
   const reason = refusalReason(error);
   const text = refusalText(error).replace(/^resume_agent: failed to load snapshot `[^`]*`: /, '');
   return { severity: 'error', check, message: `${reason === undefined ? error.code : reason}: ${text}` };

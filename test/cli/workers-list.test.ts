@@ -123,6 +123,7 @@ ${id(5)}  suspended  3h0m  parent             by its parent  reviewer  waiting f
       [`${WORKERS}/notes.txt`]: 'mine',
       [`${WORKERS}/folder.json/inside`]: '',
       [`${WORKERS}/lost.journal.jsonl`]: '{"t":"op',
+      [`${WORKERS}/odd.journal.jsonl/inside`]: '',
       [`${WORKERS}/closed.index`]: '',
       [`${WORKERS}/README.md`]: '',
       [`${WORKERS}/${id(2)}.json.tmp_1`]: 'draft',
@@ -134,6 +135,7 @@ ${id(5)}  suspended  3h0m  parent             by its parent  reviewer  waiting f
       'foreign folder.json: not a file',
       'damaged lost.journal.jsonl: a journal without a first record',
       'damaged newer.json: written by a newer harn (format 7)',
+      "damaged odd.json: EISDIR: illegal operation on a directory, open '/work/.harn/workers/odd.journal.jsonl'",
       'foreign package.json: not a worker snapshot',
       'foreign receipt.json: a receipt',
       'damaged status.json: field `status`: not a status',
@@ -141,6 +143,27 @@ ${id(5)}  suspended  3h0m  parent             by its parent  reviewer  waiting f
       'worker',
       'foreign notes.txt: not a file of harn',
     ]);
+  });
+
+  it('T27: reads the head of each file and not its transcript', async () => {
+    const message = { role: 'user', content: 'x'.repeat(100_000) };
+    const transcript = { _type: 'transcript', version: 2, messages: Array.from({ length: 40 }, () => message) };
+    const platform = platformWith({ ...file(parked(1, {}, { transcript })), ...file(parked(2, {}, { transcript })) });
+    let bytes = 0;
+    const files = new Proxy(platform.files, {
+      get: (target, key) => {
+        const member: unknown = Reflect.get(target, key);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          const result: unknown = member.apply(target, args);
+          if (key !== 'list' && (typeof result === 'string' || result instanceof Uint8Array)) bytes += result.length;
+          return result;
+        };
+      },
+    });
+    expect(await main(['workers', 'list', '--json'], { ...platform, files })).toBe(0);
+    expect(JSON.parse(platform.stdio.stdout).data.workers).toHaveLength(2);
+    expect(bytes).toBeLessThan(10_000);
   });
 
   it('fits a terminal of 80 columns, with beginnings of ids that tell the workers apart', async () => {

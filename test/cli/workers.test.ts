@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, copyFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CliWorld, type Ended, events } from './harn.ts';
@@ -473,6 +473,49 @@ describe('harn workers verify', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(`${id} ok (interrupted)\n`)]);
     expect(stdout).toMatch(/note journal: \d+ records since the snapshot/);
     expect(stdout).toContain('note journal: the last record is torn and does not count');
+  });
+});
+
+describe('harn workers prune', () => {
+  it('removes workers that are over for long enough, and only with --yes', () => {
+    const snapshot = park();
+    workers('close', snapshot);
+    world.harn(['run', '-e', 'agent_loop("x", nil, {provider: "mock", tool_format: "native"})', '--llm-mock', mock('p.jsonl', parks())]);
+    const open = world.snapshots().find((path) => path !== snapshot) as string;
+    writeFileSync(`${snapshot}.tmp_1`, 'left by a writer that was killed');
+    expect(workers('prune')).toEqual({ code: 0, stdout: '', stderr: 'harn: 0 workers would be removed\n' });
+    expect(workers('prune', '--older-than', '0s')).toMatchObject({ code: 0, stderr: 'harn: 1 worker would be removed; --yes does it\n' });
+    expect(existsSync(snapshot)).toBe(true);
+    expect(json('prune', '--older-than', '0s', '--yes').data).toMatchObject({
+      removed: true,
+      skipped: 0,
+      workers: [{ id: idOf(snapshot), status: 'cancelled' }],
+    });
+    expect(readdirSync(join(world.folder, '.harn/workers')).sort()).toEqual(['closed.index', basename(open)]);
+  });
+
+  it('a copy of a pruned worker that was closed stays refused', () => {
+    const snapshot = park();
+    copyFileSync(snapshot, join(world.folder, 'copy.json'));
+    workers('close', snapshot);
+    workers('prune', '--older-than', '0s', '--yes');
+    expect(workers('resume', 'copy.json').stderr).toContain('HARN-SUS-010');
+  });
+
+  it('leaves a worker alone that somebody holds', () => {
+    const snapshot = park();
+    workers('close', snapshot);
+    const heartbeat_at = new Date().toISOString();
+    writeFileSync(`${snapshot}.claim`, `${JSON.stringify({ ...CLAIM, heartbeat_at })}\n`);
+    expect(workers('prune', '--older-than', '0s', '--yes')).toMatchObject({
+      code: 0,
+      stderr: 'harn: 0 workers removed, 1 left alone because somebody uses them\n',
+    });
+    expect(existsSync(snapshot)).toBe(true);
+  });
+
+  it('an age is a number with a unit', () => {
+    expect(workers('prune', '--older-than', 'long')).toMatchObject({ code: 2, stderr: expect.stringContaining('such as 30d') });
   });
 });
 

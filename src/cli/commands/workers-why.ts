@@ -71,7 +71,7 @@ async function explained({ platform }: Operator, facts: Facts): Promise<Omit<Ope
   const { head, verdict, scheduledAt, waitingRecords } = facts;
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Wake', wakeLines(head, { scheduledAt, waitingRecords, now: platform.clock.now(), host: platform.system.hostname, palette })],
-    ['Script', verdict.program === undefined ? [] : scriptLines(platform, verdict.program, palette)],
+    ['Script', verdict.program === undefined || isOver(head) ? [] : scriptLines(platform, verdict.program, palette)],
     ['Resume now', verdictLines(platform, facts, palette)],
   ];
   const text = sections
@@ -81,6 +81,10 @@ async function explained({ platform }: Operator, facts: Facts): Promise<Omit<Ope
   return { text: `${stateText(platform, head, palette)}${text}`, data: factsJson(platform, facts), error: verdictError(verdict.refusal) };
 }
 
+function isOver({ lifecycleState }: WorkerHead): boolean {
+  return lifecycleState === 'done' || lifecycleState === 'closed';
+}
+
 /** Sentences are wrapped; what is indented is to be read or copied as it is. */
 function sectionLine(line: string): string {
   return line.startsWith('  ') ? `  ${line}\n` : wrapText(line, { first: '  ', rest: '    ' });
@@ -88,9 +92,8 @@ function sectionLine(line: string): string {
 
 function stateText({ clock, system }: Platform, head: WorkerHead, palette: Palette): string {
   const { suspension, reason } = head;
-  const isOver = head.lifecycleState === 'done' || head.lifecycleState === 'closed';
   const elapsed = ageText(head.since, clock.now());
-  const age = head.since === undefined ? '' : isOver ? ` ${elapsed} ago` : ` for ${elapsed}`;
+  const age = head.since === undefined ? '' : isOver(head) ? ` ${elapsed} ago` : ` for ${elapsed}`;
   const turn = suspension?.turn === undefined ? '' : `, after turn ${suspension.turn + 1}`;
   const by = { self: 'by itself', parent: 'by its parent', operator: 'by an operator', triggered: 'by a trigger' }[
     suspension?.initiator ?? ''

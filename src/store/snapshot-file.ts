@@ -2,12 +2,13 @@ import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { sha256 } from '../base/sha256.ts';
 import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
-import type { Files, Platform } from '../platform/platform.ts';
+import type { Environment, Files, Platform } from '../platform/platform.ts';
 import { type Disk, writeAtomic } from './atomic-file.ts';
 import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
 import { SNAPSHOT_MIGRATIONS } from './snapshot-migrations.ts';
 import { FIRST_KEYS, LAST_KEYS, snapshotSchema, type WorkerSnapshot } from './snapshot-schema.ts';
 import { SNAPSHOT_VERSION } from './snapshot-version.ts';
+import { assertStorable, MAX_DEPTH } from './storable.ts';
 
 /**
  * Reading and writing snapshot files (spec/agents.md 4.7).
@@ -27,8 +28,6 @@ export interface LoadedSnapshot {
 }
 
 export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
-/** Deeper documents are refused: rendering them again would overflow the stack. */
-const MAX_DEPTH = 1000;
 
 /**
  * Renders a snapshot in the order of the file, with its checksum. A park waits for this, so the document is rendered
@@ -49,11 +48,15 @@ export function renderSnapshot(snapshot: WorkerSnapshot): { readonly bytes: Uint
 }
 
 /**
- * Replaces the snapshot at `path` durably.
+ * Replaces the snapshot at `path` durably. What `readSnapshot` would refuse is not written.
  * @returns its checksum
+ * @throws Error that says by its path which value a file could not give back, or that there is too much of it
  */
-export function writeSnapshot(disk: Disk, path: string, snapshot: WorkerSnapshot): string {
+export function writeSnapshot(disk: Disk & Pick<Platform, 'env'>, path: string, snapshot: WorkerSnapshot): string {
+  assertStorable(snapshot);
   const { bytes, sha256: digest } = renderSnapshot(snapshot);
+  const limit = maxSnapshotBytes(disk.env);
+  if (bytes.length > limit) throw new Error(`it would have ${tooLarge(bytes.length, limit)}`);
   writeAtomic(disk, path, bytes);
   return digest;
 }
@@ -106,11 +109,21 @@ function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, fac
   const stat = platform.files.stat(path);
   if (stat === undefined) throw snapshotError('missing', 'no such file', facts);
   if (!stat.isFile) throw snapshotError('malformed', 'not a file', facts);
-  const configured = Number(platform.env.get('HARN_SNAPSHOT_MAX_BYTES') ?? Number.NaN);
-  const limit = Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_SNAPSHOT_BYTES;
+  const limit = maxSnapshotBytes(platform.env);
   if (stat.sizeBytes <= limit) return;
-  const cause = `the file has ${stat.sizeBytes} bytes, more than the limit of ${limit} (HARN_SNAPSHOT_MAX_BYTES)`;
-  throw snapshotError('size', cause, { ...facts, detail: { size_bytes: stat.sizeBytes, limit_bytes: limit } });
+  throw snapshotError('size', `the file has ${tooLarge(stat.sizeBytes, limit)}`, {
+    ...facts,
+    detail: { size_bytes: stat.sizeBytes, limit_bytes: limit },
+  });
+}
+
+function maxSnapshotBytes(env: Environment): number {
+  const configured = Number(env.get('HARN_SNAPSHOT_MAX_BYTES') ?? Number.NaN);
+  return Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_SNAPSHOT_BYTES;
+}
+
+function tooLarge(sizeBytes: number, limit: number): string {
+  return `${sizeBytes} bytes, more than the limit of ${limit} (HARN_SNAPSHOT_MAX_BYTES)`;
 }
 
 function readFile(files: Files, path: string, facts: SnapshotErrorFacts): Uint8Array {

@@ -58,6 +58,44 @@ describe('T35 something else in place of the snapshot', () => {
   });
 });
 
+describe('T23 T27 a state that no file could give back', () => {
+  const rows: [what: string, live: unknown, message: RegExp][] = [
+    [
+      'a value of another kind',
+      Number.NaN,
+      /failed to persist snapshot .*: transcript\.messages\.1\.content is NaN, which JSON cannot hold/,
+    ],
+    [
+      'more than a snapshot may be',
+      'x'.repeat(70_000),
+      /failed to persist snapshot .*: it would have \d+ bytes, more than the limit of 65536/,
+    ],
+  ];
+  it.each(rows)('%s refuses the park by its path and leaves the worker running', async (_what, say, message) => {
+    const env = { get: (name: string) => (name === 'HARN_SNAPSHOT_MAX_BYTES' ? '65536' : undefined), entries: () => ({}) };
+    const world = createWorld({ platform: { env } });
+    let enter = (): void => undefined;
+    const entered = new Promise<void>((resolve) => {
+      enter = resolve;
+    });
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const during = (): Promise<void> => {
+      enter();
+      return gate;
+    };
+    const worker = await spawn(world, 'task', turns({ say: say as string, during }, { during: () => new Promise(() => undefined) }));
+    await entered;
+    const asked = suspend(world, worker);
+    open();
+    await expect(asked).rejects.toThrow(message);
+    expect(worker.status).toBe('running');
+    expect(readdirSync(dirname(worker.snapshotPath)).filter((name) => name.endsWith('.json'))).toEqual([]);
+  });
+});
+
 describe('T35 a disk that refuses one call', () => {
   /** Suspend, resume, suspend, close: one worker through every path that writes. */
   async function live(world: TestWorld): Promise<{ readonly id: string; readonly failures: string[]; readonly told: JsonObject[] }> {

@@ -4,15 +4,14 @@ import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import {
   asNumber,
-  classifyStreamFault,
   DEFAULT_MAX_TOKENS,
   type Exchange,
-  faultText,
   type HttpWorld,
   overrides,
   pickOptions,
+  refusal,
   send,
-  serviceError,
+  streamFault,
   wantsStream,
 } from './http-provider.ts';
 import { type Block, type Message, messageCalls, messageText } from './message.ts';
@@ -203,14 +202,14 @@ class AnswerReader {
       case 'message_delta':
         return this.#end(isJsonObject(event.delta) ? event.delta : {}, isJsonObject(event.usage) ? event.usage : {});
       case 'error':
-        throw this.#fault(event.error);
+        throw streamFault(this.#exchange, event.error);
       default:
         return;
     }
   }
 
   *takeMessage(message: JsonObject): Iterable<ModelEvent> {
-    if (message.type === 'error') throw this.#fault(message.error);
+    if (message.type === 'error') throw streamFault(this.#exchange, message.error);
     this.#start(message);
     for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
       if (isJsonObject(block)) yield* this.#open(index, block);
@@ -250,19 +249,9 @@ class AnswerReader {
     // The last figures hold; what the last event leaves out was said in the first.
     this.#input = { ...this.#input, ...usage };
     this.#outputTokens = asNumber(this.#input.output_tokens);
-    if (stop === 'refusal') {
-      const { request, call } = this.#exchange;
-      throw serviceError(request, call, { category: 'generic', reason: 'content_policy', message: 'the model refused to answer' });
-    }
+    if (stop === 'refusal') throw refusal(this.#exchange, 'the model refused to answer');
     if (stop === 'model_context_window_exceeded') this.#parts.stopReason = 'max_tokens';
     else if (typeof stop === 'string') this.#parts.stopReason = stop;
-  }
-
-  #fault(error: Json | undefined): Error {
-    const { request, call } = this.#exchange;
-    const fault = faultText(error);
-    const message = fault.message === '' ? `${request.provider} broke off with an error` : `${request.provider}: ${fault.message}`;
-    return serviceError(request, call, { ...classifyStreamFault(fault), message });
   }
 
   build(): ModelAnswer {

@@ -117,7 +117,7 @@ export function serviceError({ provider, model }: ModelRequest, { secret }: Prov
 }
 
 /** What a service says about a fault: its text, and whatever names the kind (`code`, `type`). */
-export interface FaultText {
+interface FaultText {
   readonly message: string;
   readonly kind: string;
 }
@@ -132,7 +132,7 @@ function readFault(body: string): FaultText {
   }
 }
 
-export function faultText(error: Json | undefined): FaultText {
+function faultText(error: Json | undefined): FaultText {
   if (typeof error === 'string') return { message: error, kind: '' };
   if (!isJsonObject(error)) return { message: '', kind: '' };
   const kind = [error.code, error.type].filter((part) => typeof part === 'string' || typeof part === 'number').join(' ');
@@ -153,7 +153,7 @@ const STATUS_CATEGORIES: Readonly<Record<number, string>> = {
 };
 
 /** Category and reason of an answered status (1.7). */
-export function classify(status: number, { message, kind }: FaultText): { readonly category: string; readonly reason?: string } {
+function classify(status: number, { message, kind }: FaultText): { readonly category: string; readonly reason?: string } {
   const said = `${kind} ${message}`;
   const category = STATUS_CATEGORIES[status];
   if (category !== undefined) return { category };
@@ -166,11 +166,23 @@ export function classify(status: number, { message, kind }: FaultText): { readon
 }
 
 /** The status that an error inside a stream stands for: it comes as a number, or as the type that the service gives it. */
-export function classifyStreamFault(fault: FaultText): { readonly category: string; readonly reason?: string } {
+function classifyStreamFault(fault: FaultText): { readonly category: string; readonly reason?: string } {
   const status = /\b[45]\d\d\b/.exec(fault.kind)?.[0];
   if (status !== undefined) return classify(Number(status), fault);
   const named = STREAM_FAULTS.find(([pattern]) => pattern.test(fault.kind));
   return classify(named?.[1] ?? 500, fault);
+}
+
+/** An error that came in the place of the rest of the answer. */
+export function streamFault({ request, call }: Pick<Exchange, 'request' | 'call'>, error: Json | undefined): Error {
+  const fault = faultText(error);
+  const message = fault.message === '' ? `${request.provider} broke off with an error` : `${request.provider}: ${fault.message}`;
+  return serviceError(request, call, { ...classifyStreamFault(fault), message });
+}
+
+/** A model that would not answer (docs/decisions/006). */
+export function refusal({ request, call }: Exchange, message: string): Error {
+  return serviceError(request, call, { category: 'generic', reason: 'content_policy', message });
 }
 
 const STREAM_FAULTS: readonly (readonly [pattern: RegExp, status: number])[] = [

@@ -2,17 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { AnswerParts } from './answer-parts.ts';
 import { endpointOf } from './endpoint.ts';
 import { readLines } from './event-stream.ts';
-import {
-  asNumber,
-  classifyStreamFault,
-  faultText,
-  type HttpWorld,
-  overrides,
-  pickOptions,
-  send,
-  serviceError,
-  wantsStream,
-} from './http-provider.ts';
+import { asNumber, type HttpWorld, overrides, pickOptions, send, streamFault, wantsStream } from './http-provider.ts';
 import { llmError } from './llm-errors.ts';
 import { type Message, messageCalls, messageText } from './message.ts';
 import type { ModelEvent, ModelRequest, Provider } from './provider.ts';
@@ -33,10 +23,7 @@ export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): P
       const exchange = await send(world, call, request, signal);
       const parts = new AnswerParts(request);
       for await (const event of readLines(exchange)) {
-        if (event.error !== undefined) {
-          const fault = faultText(event.error);
-          throw serviceError(request, call, { ...classifyStreamFault(fault), message: `${request.provider}: ${fault.message}` });
-        }
+        if (event.error !== undefined) throw streamFault(exchange, event.error);
         if (typeof event.model === 'string') parts.model = event.model;
         if (isJsonObject(event.message)) yield* takeMessage(parts, event.message);
         if (event.done !== true) continue;

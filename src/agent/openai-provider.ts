@@ -5,15 +5,15 @@ import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import {
   asNumber,
-  classifyStreamFault,
   DEFAULT_MAX_TOKENS,
   type Exchange,
-  faultText,
   type HttpWorld,
   overrides,
   pickOptions,
+  refusal,
   send,
   serviceError,
+  streamFault,
   wantsStream,
 } from './http-provider.ts';
 import { type Block, type Message, messageCalls, messageText } from './message.ts';
@@ -144,7 +144,7 @@ class AnswerReader {
   }
 
   *take(event: JsonObject): Iterable<ModelEvent> {
-    if (event.error !== undefined && event.error !== null) throw this.#fault(event.error);
+    if (event.error !== undefined && event.error !== null) throw streamFault(this.#exchange, event.error);
     if (typeof event.model === 'string' && event.model !== '') this.#parts.model = event.model;
     if (isJsonObject(event.usage)) this.#usage = event.usage;
     const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
@@ -177,21 +177,9 @@ class AnswerReader {
   }
 
   #finish(reason: string): void {
-    if (reason === 'content_filter' || this.#refusal !== '') throw this.#refused();
+    if (this.#refusal !== '') throw refusal(this.#exchange, `the model refused: ${this.#refusal}`);
+    if (reason === 'content_filter') throw refusal(this.#exchange, 'the answer was withheld by a content filter');
     this.#parts.stopReason = STOP_REASONS[reason] ?? reason;
-  }
-
-  #refused(): Error {
-    const { request, call } = this.#exchange;
-    const why = this.#refusal === '' ? 'the answer was withheld by a content filter' : `the model refused: ${this.#refusal}`;
-    return serviceError(request, call, { category: 'generic', reason: 'content_policy', message: why });
-  }
-
-  #fault(error: Json): Error {
-    const { request, call } = this.#exchange;
-    const fault = faultText(error);
-    const message = fault.message === '' ? `${request.provider} broke off with an error` : `${request.provider}: ${fault.message}`;
-    return serviceError(request, call, { ...classifyStreamFault(fault), message });
   }
 
   build(): ModelAnswer {

@@ -26,7 +26,7 @@ try { llm_call("x", nil, {provider: "mock", model: "m"}) } catch (e) {
   [
     '0.4: uncaught it is of the categorised kind',
     'llm_mock({error: {category: "auth", message: "bad key"}})\nllm_call("x", nil, {provider: "mock"})',
-    ['FAILED Error [auth]: bad key'],
+    ['FAILED Error [auth]: bad key (line 4)'],
   ],
   [
     '1.7: only transient faults are tried again',

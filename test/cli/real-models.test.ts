@@ -159,6 +159,89 @@ describe('configuration', () => {
   });
 });
 
+describe('loops with real services', () => {
+  test('a model of a server that nothing is known of gets the text grammar, and answers in it', async () => {
+    world.write('work.harn', LOOP('mine').replace('tool_format: "native", ', ''));
+    server.reply({ body: openAiText('<tool_call>note({text: "one"})</tool_call>') }, { body: openAiText('<done>##DONE##</done>') });
+    expect(await run(['work.harn'], { MINE_BASE_URL: `${server.url}/v1` })).toMatchObject({ code: 0, stdout: 'status: done\n' });
+    const [first, second] = server.received;
+    expect(first?.body).not.toHaveProperty('tools');
+    expect(first?.text).toContain('<tool_call>');
+    expect(second?.text).toContain('[result of note]\\nnoted one');
+  });
+
+  test('arguments that are no JSON are an error of the tool, and the tool does not run', async () => {
+    world.write('work.harn', LOOP('openai'));
+    const call = { index: 0, id: 'a', function: { name: 'note', arguments: '{"text": ' } };
+    const broken = sse({ choices: [{ delta: { tool_calls: [call] } }] }, { choices: [{ delta: {}, finish_reason: 'length' }] }, '[DONE]');
+    server.reply({ body: broken }, { body: openAiText('end') });
+    expect(await run(['work.harn'])).toMatchObject({ code: 0 });
+    expect(server.received[1]?.text).toContain('Error: the arguments of note are not a JSON object: {\\"text\\": ');
+    expect(server.received[1]?.text).not.toContain('noted');
+  });
+
+  test('a fault that no retry helps ends the loop, and the error has its category', async () => {
+    world.write(
+      'work.harn',
+      LOOP('anthropic')
+        .replace('let result =', 'let result = try { ')
+        .replace('reminders: true})', 'reminders: true}) } catch (e) { {status: e.category} }'),
+    );
+    server.reply({ status: 400, body: JSON.stringify({ error: { message: 'prompt is too long: 9 > 8' } }) });
+    expect(await run(['work.harn'])).toMatchObject({ stdout: 'status: generic\n' });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test('--llm-mock-record: what a service answered is answered again without it', async () => {
+    world.write('work.harn', LOOP('openai'));
+    server.reply(openAiCall('a', 'note', { text: 'ü' }), { body: openAiText('all done') });
+    const recorded = await run(['--llm-mock-record', 'recorded.jsonl', 'work.harn']);
+    expect(recorded).toMatchObject({ code: 0, stdout: 'status: done\n' });
+    const lines = world.read('recorded.jsonl').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { tool_calls: [{ id: 'a', name: 'note', args: { text: 'ü' } }], stop_reason: 'tool_use', provider: 'openai' },
+      { text: 'all done' },
+    ]);
+    expect(await run(['--llm-mock', 'recorded.jsonl', 'work.harn'], { OPENAI_API_KEY: '' })).toEqual(recorded);
+    expect(server.received).toHaveLength(2);
+  });
+
+  test('llm_rate_limit: a call waits for its minute', async () => {
+    world.write(
+      'limited.harn',
+      `mock_time(0)
+llm_rate_limit("openai", 1)
+let ask = { _ -> llm_call("hi", nil, {provider: "openai", model: "m"}).text }
+println(ask(1))
+let second = spawn { ask(2) }
+yield_now()
+println(llm_usage().call_count)
+advance_time(60000)
+println(await(second))
+`,
+    );
+    server.reply({ body: openAiText('one') }, { body: openAiText('two') });
+    expect((await run(['limited.harn'])).stdout).toBe('one\n1\ntwo\n');
+  });
+
+  test('schema retries ask again with one correction, and the wrong answer is forgotten', async () => {
+    world.write(
+      'shaped.harn',
+      `let data = llm_call_structured("n?", {type: "object", properties: {n: {type: "integer"}}, required: ["n"]}, {provider: "openai", model: "m"})
+println(data.n)
+println(agent_trace().map({ event -> event.type }))
+`,
+    );
+    server.reply({ body: openAiText('about seven') }, { body: openAiText('```json\n{"n": 7}\n```') });
+    const { stdout, stderr } = await run(['--trace', 'shaped.harn']);
+    expect(stdout).toBe('7\n[llm_call, schema_retry, llm_call]\n');
+    expect(stderr).toContain('harn: asking again (1): the answer contains no parseable JSON value');
+    const [first, second] = server.received.map(({ body }) => body.messages as JsonObject[]);
+    expect(second?.slice(0, -1)).toEqual(first);
+    expect(JSON.stringify(second)).not.toContain('about seven');
+  });
+});
+
 describe('retries', () => {
   test('are lines of --trace and events of --json, and text that came before counts no more', async () => {
     world.write('work.harn', LOOP('openai'));

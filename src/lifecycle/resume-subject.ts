@@ -53,6 +53,10 @@ function subjectById(lifecycle: Lifecycle, id: string, suspensionId: string | un
   const worker = currentWorker(lifecycle, id);
   if (worker !== undefined) return subjectOfWorker(lifecycle, worker, id, suspensionId);
   const snapshotPath = workerPath(lifecycle, id);
+  // What lies with the workers is no daemon's copy.
+  const isHome = dirname(snapshotPath) === lifecycle.locations.workers;
+  const daemonWorker = isHome ? undefined : adoptDaemonFile(lifecycle, snapshotPath, id);
+  if (daemonWorker !== undefined) return subjectById(lifecycle, daemonWorker, suspensionId);
   return subjectOfFiles(lifecycle, readWorkerFiles(lifecycle, snapshotPath, id), undefined, id, suspensionId);
 }
 

@@ -61,6 +61,9 @@ export function locateSnapshot(places: SearchPlaces, target: string): SnapshotLo
     const found = locationAt(places.files, candidate);
     if (found !== undefined) return found;
   }
+  // A bare name is an id, unless it is that of a daemon's directory.
+  const beside = locationAt(places.files, resolve(places.cwd, target));
+  if (beside?.kind === 'daemon') return beside;
   const byPrefix = isSnapshotPath(target) ? [] : idsByPrefix(places, target);
   const [only] = byPrefix;
   if (only !== undefined && byPrefix.length === 1) return { kind: 'worker', snapshotPath: join(places.workersDirectory, `${only}.json`) };

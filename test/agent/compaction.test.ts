@@ -26,7 +26,7 @@ describe('compaction of a loop (3.5 step 3)', () => {
     const { run, mock } = await compacted(strategy, [LOOK, SUMMARY, END]);
     const [, asked, after] = sent(mock);
     expect(asked?.messages).toEqual([{ role: 'user', content: 'user:\nFind the bug, please, wherever it is' }]);
-    expect(after?.messages[0]).toEqual({ role: 'user', content: `[Earlier conversation, compacted]\n${SUMMARY.text}` });
+    expect(after?.messages[0]).toEqual({ role: 'user', content: `[Earlier conversation, auto-compacted]\n${SUMMARY.text}` });
     expect(after?.messages.slice(1, 3).map(({ role }) => role)).toEqual(['assistant', 'tool']);
     expect(event(run)).toMatchObject({ mode: 'automatic', strategy, engine_strategy: 'llm', archived_messages: 1 });
     expect(result(run)).toMatchObject({ transcript: { summary: SUMMARY.text } });

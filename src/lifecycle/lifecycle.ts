@@ -65,6 +65,8 @@ export interface RebindRequest {
   readonly snapshotPath: string;
   /** As the caller named it, for messages. */
   readonly target: string;
+  /** Where the worker works (4.2 `execution`). */
+  readonly execution?: JsonObject | undefined;
   /** The daemon block, for a daemon (11.4). */
   readonly daemon?: JsonObject | undefined;
 }

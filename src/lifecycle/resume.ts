@@ -146,6 +146,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
     workerId: record.id,
     snapshotPath,
     target,
+    execution: record.execution ?? undefined,
     daemon: record.daemon ?? undefined,
   });
   const worker = new Worker(snapshotPath, record, repaired(lifecycle, record.id, state, rebound.model), rebound.live);

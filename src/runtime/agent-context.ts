@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import type { Execution } from './execution-place.ts';
 import type { LoopLimits } from './loop-limits.ts';
 
 /** Which loop a piece of code runs in: a tool handler, a hook or a callback of it. */
@@ -8,6 +9,8 @@ export interface LoopPlace {
   readonly sessionId: string;
   /** What it may do at most, and whatever it starts. */
   readonly limits: LoopLimits;
+  /** Where its code works; undefined where the run does. */
+  readonly execution?: Execution | undefined;
 }
 
 /** The innermost loop around this code; undefined at the top of a script. */

@@ -18,6 +18,7 @@ import { locateState } from '../store/state-root.ts';
 import { createRebinder } from './agent-rebind.ts';
 import { type AgentServices, agentServices, inboxOf } from './agent-services.ts';
 import type { Run } from './context.ts';
+import { removeWorktree } from './execution.ts';
 import { setFinishStages } from './finish-hook.ts';
 import { ownerCallback } from './lifecycle-values.ts';
 import { withLoopEnds } from './loop-ends.ts';
@@ -54,6 +55,7 @@ function createForRun(run: Run): Lifecycle {
   });
   services.isSessionInUse = (id) =>
     [...lifecycle.running, ...lifecycle.registry.list()].some((worker) => worker.sessionId === id && !isTerminal(worker.status));
+  removeEndedWorktrees(run, lifecycle);
   registerManifestHooks(run, run.projectRoot, lifecycle.hooks);
   setFinishStages(run, {
     before: () => lifecycle.hooks.notify('pre_finish', { event: 'PreFinish' }, (text) => lifecycle.warn(text)),
@@ -77,6 +79,17 @@ export function wakeSession(run: Run, sessionId: string): void {
 
 /** Only their payloads are made to be logged (10.4); what other hooks are given may quote the transcript. */
 const LOGGED_PAYLOADS = ['pre_suspend', 'post_suspend', 'pre_resume', 'post_resume'];
+
+/** A work tree that was made for one worker and is not to be kept goes with it (4.2 `worktree.cleanup`). */
+function removeEndedWorktrees(run: Run, { hooks, registry }: Lifecycle): void {
+  for (const event of ['WorkerCompleted', 'WorkerFailed', 'WorkerCancelled']) {
+    hooks.registerWorker(event, '*', async ({ worker_id: id }) => {
+      const execution = registry.get(String(id))?.record.execution;
+      if (isJsonObject(execution)) await removeWorktree(rootContext(run), execution);
+      return { value: null };
+    });
+  }
+}
 
 /** Calls of hooks go to whoever follows the events, and to the transcript of the session with the next turn or park (10.3). */
 function tapeOf(services: AgentServices, sessionId: string): HookTape {

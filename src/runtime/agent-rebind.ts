@@ -12,6 +12,8 @@ import type { ClosureSources } from './compile-program.ts';
 import type { Context, Run } from './context.ts';
 import { copyDict, dictSet } from './dict.ts';
 import { thrownText } from './errors.ts';
+import { restoredExecution } from './execution.ts';
+import type { Execution } from './execution-place.ts';
 import { loadProgram } from './load.ts';
 import { limitsOf } from './loop-limits.ts';
 import {
@@ -54,13 +56,29 @@ async function rebind(run: Run, request: RebindRequest, enterProject: EnterProje
   const tools = restoreTools(request, options, program, closures);
   const sessionId = typeof request.config.session_id === 'string' ? request.config.session_id : '';
   const value = restoredOptions(agentValue(withGraph(options, request.config.graph)), tools, closures);
-  const place: LoopPlace = { kind: 'loop', workerId: request.workerId, sessionId, limits: limitsOf(value) };
+  const place: LoopPlace = {
+    kind: 'loop',
+    workerId: request.workerId,
+    sessionId,
+    limits: limitsOf(value),
+    execution: executionFor(run, request),
+  };
   const live = createLive(context, value, place, request.daemon);
   return {
     live,
     model: await parkedModel(run, options),
     warnings: program?.warnings ?? [],
   };
+}
+
+/** @throws HarnError `HARN-SUS-004` when the directory of the worker is gone */
+function executionFor(run: Run, request: RebindRequest): Execution | undefined {
+  if (request.execution === undefined) return undefined;
+  try {
+    return restoredExecution(run, request.execution);
+  } catch (error) {
+    throw programFault(request, 'program', errorText(error), error);
+  }
 }
 
 /** Provider and model that a parked loop would ask. */

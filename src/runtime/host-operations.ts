@@ -7,6 +7,7 @@ import { dictGet, dictOf } from './dict.ts';
 import { display } from './display.ts';
 import { durationMs } from './duration.ts';
 import { thrownText } from './errors.ts';
+import { executionRoot } from './execution-place.ts';
 import { andThen, type MaybeAsync } from './maybe-async.ts';
 import { writeOutput } from './output.ts';
 import { terminalOf } from './terminal.ts';
@@ -78,7 +79,7 @@ async function exec(context: Context, params: Value): Promise<Value> {
     command,
     args: words.slice(1),
     shell: words.length === 0,
-    cwd: cwd === undefined ? context.run.executionRoot : absolutePath(context, cwd),
+    cwd: cwd === undefined ? executionRoot(context) : absolutePath(context, cwd),
     timeoutMs: durationMs(field(params, 'timeout_ms')),
   });
   return dictOf([

@@ -8,6 +8,7 @@ import { describeProgram } from './agent-program.ts';
 import { agentServices } from './agent-services.ts';
 import { field, optionalText } from './agent-values.ts';
 import type { Context } from './context.ts';
+import type { Execution } from './execution-place.ts';
 import { toJson } from './json.ts';
 import { limitsOf, narrowedOptions } from './loop-limits.ts';
 import type { Value } from './value.ts';
@@ -21,6 +22,8 @@ export interface LoopRequest {
   readonly workerId?: string | undefined;
   /** Of a session that only this loop uses; a named one stands in the options. */
   readonly sessionId?: string | undefined;
+  /** Where its code works, when not where the caller's does. */
+  readonly execution?: Execution | undefined;
   /** JSON Schema of the `data` that the caller wants. */
   readonly returnsSchema?: JsonObject | undefined;
 }
@@ -36,6 +39,7 @@ export async function loopStart(context: Context, request: LoopRequest): Promise
     workerId: request.workerId ?? random.id('worker'),
     sessionId: named ?? request.sessionId ?? random.uuidV7(),
     limits: limitsOf(narrowed),
+    execution: request.execution ?? parent?.execution,
   };
   const options = await withServerTools(context, narrowed, place);
   return {

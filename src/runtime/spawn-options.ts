@@ -11,6 +11,7 @@ import { agentValue, field, optionalText, withoutKeys } from './agent-values.ts'
 import type { Context } from './context.ts';
 import { dictGet, dictKeys, dictOf, mergeDicts } from './dict.ts';
 import { plainError } from './errors.ts';
+import { type PreparedExecution, prepareExecution } from './execution.ts';
 import { toJson } from './json.ts';
 import { objectJson, optionalCallable, suspensionValue } from './lifecycle-values.ts';
 import { loopStart } from './loop-start.ts';
@@ -57,7 +58,9 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
   const graph = workflowGraph(dictGet(config, 'graph'));
   const loop = carriedPolicy(loopOptions(given, config, node), carry);
   const options = graph === undefined ? loop : mergeDicts(loop, dictOf([['graph', graph]]));
-  const start = await loopStart(context, { task, system: dictGet(config, 'system') ?? field(dictGet(config, 'node'), 'system'), options });
+  const execution = await executionOf(context, dictGet(config, 'execution'), 'spawn_agent');
+  const system = dictGet(config, 'system') ?? field(dictGet(config, 'node'), 'system');
+  const start = await loopStart(context, { task, system, options, execution: execution?.execution });
   return {
     start: {
       ...start,
@@ -65,7 +68,7 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
       name: optionalText(dictGet(config, 'name')) ?? 'worker',
       mode: graph === undefined ? 'stage' : 'workflow',
       carry: { ...objectJson(carry), ...start.carry },
-      execution: orUndefined(dictGet(config, 'execution')),
+      execution: execution?.record,
       audit: orUndefined(dictGet(config, 'audit')),
       artifacts: listJson(dictGet(config, 'artifacts')),
       config: graph === undefined ? { node: { kind: 'subagent', mode: 'llm', ...node } } : { graph: toJson(graph) },
@@ -115,8 +118,10 @@ export async function subAgentOptions(
   const text = requiredTask(request === undefined ? task : field(request, 'task'), 'sub_agent_run: task is required');
   const loop = given instanceof Dict ? withoutKeys(given, [...SUB_AGENT_KEYS, ...REQUEST_LISTS]) : new Dict();
   const schema = toJson(field(field(given, 'returns'), 'schema'));
+  const execution = await executionOf(context, field(given, 'execution'), 'sub_agent_run');
   const start = await loopStart(context, {
     task: text,
+    execution: execution?.execution,
     system: field(given, 'system'),
     options: carriedPolicy(allowedTools(loop, field(given, 'allowed_tools')), field(given, 'carry')),
     sessionId: agentServices(context.run).random.id('sub_agent_session'),
@@ -129,7 +134,7 @@ export async function subAgentOptions(
       name: optionalText(field(given, 'name')) ?? 'sub-agent',
       mode: 'sub_agent',
       carry: { ...objectJson(field(given, 'carry')), ...start.carry },
-      execution: orUndefined(field(given, 'execution')),
+      execution: execution?.record,
       request: requestOf(text, field(given, 'system'), objectJson(given)),
     },
     wait: false,
@@ -137,6 +142,10 @@ export async function subAgentOptions(
     resumeWhen: field(given, 'resume_when'),
     resumeBy: optionalCallable(field(given, 'resume_by'), 'sub_agent_run: resume_by'),
   };
+}
+
+async function executionOf(context: Context, given: Value, operation: string): Promise<PreparedExecution | undefined> {
+  return given === undefined ? undefined : prepareExecution(context, objectJson(given), operation);
 }
 
 /** `carry.policy` narrows as any other. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -221,6 +221,31 @@ try { agent_loop("go", nil, {provider: "mock", tool_format: "native"}) } catch (
     );
     const { value } = await runIn({ platform: createNodePlatform(), stateRoot: join(directory, '.harn') }, script);
     expect(JSON.stringify(value)).toContain('the hook guard::gone is no function');
+  });
+});
+
+describe('the place of a worker (4.2 execution)', () => {
+  test('comes back, and a resume where it is gone says so', async () => {
+    const script = write(
+      'main.harn',
+      `let place = "${join(directory, 'place')}"
+mkdir(place)
+let where = tool_define(tool_registry(), "where", "w", {parameters: {}, handler: { _args -> cwd() }})
+llm_mock(${PARK})
+wait_agent(spawn_agent({task: "go", tools: where, options: {provider: "mock", tool_format: "native"}, execution: {cwd: place}}))`,
+    );
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value } = await runIn(place, script);
+    const path = String(value.snapshot_path);
+    const mock = answers({ tool_calls: [{ name: 'where', arguments: {} }] }, { text: 'done' });
+    renameSync(join(directory, 'place'), join(directory, 'elsewhere'));
+    await expect(resumeIn(place, path, 'go', mock)).rejects.toMatchObject({
+      code: 'HARN-SUS-004',
+      message: expect.stringContaining(`${join(directory, 'place')} is not a directory`),
+    });
+    renameSync(join(directory, 'elsewhere'), join(directory, 'place'));
+    const { messages } = await resumeIn(place, path, 'go', mock);
+    expect(messages.filter(({ name }) => name === 'where').map(({ content }) => content)).toEqual([join(directory, 'place')]);
   });
 });
 

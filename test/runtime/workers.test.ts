@@ -221,6 +221,46 @@ println(try { send_input(a, "  ") } catch (e) { e })`,
   ],
 ];
 
+const PLACES: readonly ScriptRow[] = [
+  [
+    'execution.cwd and env hold for the tools of a worker and for what they start, and for nothing else',
+    `let place = path_join(temp_dir(), "harn-place-" + uuid())
+mkdir(place)
+let where = tool_define(tool_registry(), "where", "w", {parameters: {}, handler: { _args ->
+  write_file("here.txt", "x")
+  [cwd() == place, shell("pwd").stdout.trim() == place, env("HARN_PLACE"), shell("printf %s $HARN_PLACE").stdout]
+}})
+llm_mock(call("where"))
+llm_mock({text: "done"})
+let done = spawn_agent({task: "go", options: base, tools: where, wait: true, execution: {cwd: place, env: {HARN_PLACE: "inner"}}})
+println(transcript_messages(done.transcript)[2].content.replace("\\n", "").replace(" ", ""))
+println("\${file_exists(path_join(place, "here.txt"))} \${cwd() == place} \${env("HARN_PLACE")}")
+println(done.execution.env)`,
+    ['[true,true,"inner","inner"]', 'true false nil', '[HARN_PLACE]'],
+  ],
+  [
+    'a directory that is not there, or an unknown key, is refused before anything starts',
+    `println(try { spawn_agent({task: "go", execution: {cwd: "/nowhere/at/all"}}) } catch (e) { e })
+println(try { spawn_agent({task: "go", execution: {cdw: "/"}}) } catch (e) { e })
+println(len(list_agents()))`,
+    ['spawn_agent: execution.cwd /nowhere/at/all is not a directory', 'spawn_agent: unknown execution key `cdw`', '0'],
+  ],
+  [
+    'a work tree of its own is made for a worker and goes with it',
+    `let repo = path_join(temp_dir(), "harn-repo-" + uuid())
+mkdir(repo)
+shell_at(repo, "git init -q && git -c user.name=h -c user.email=h@example.com commit -q --allow-empty -m init")
+let where = tool_define(tool_registry(), "where", "w", {parameters: {}, handler: { _args -> shell("git branch --show-current").stdout.trim() }})
+llm_mock(call("where"))
+llm_mock({text: "done"})
+let tree = repo + "-tree"
+let done = spawn_agent({task: "go", options: base, tools: where, wait: true, execution: {worktree: {repo: repo, path: tree, branch: "feature", cleanup: "remove"}}})
+println(transcript_messages(done.transcript)[2].content)
+println(file_exists(tree))`,
+    ['feature', 'false'],
+  ],
+];
+
 const SESSIONS: readonly ScriptRow[] = [
   [
     'a loop that is resumed in the background stores its session like one in the foreground',
@@ -278,6 +318,10 @@ describe('policies only narrow (2.4)', () => {
 
 describe('workers that go on (4.1 to 4.3)', () => {
   it.each(CARRIED)('%s', async (_rule, script, expected) => expect(await lines(TOOLS + script)).toEqual(expected));
+});
+
+describe('places of workers (4.2)', () => {
+  it.each(PLACES)('%s', async (_rule, script, expected) => expect(await lines(TOOLS + script)).toEqual(expected));
 });
 
 describe('sessions of workers (3.11)', () => {

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { thrownText } from '../errors.ts';
+import { executionRoot } from '../execution-place.ts';
 import { errorDetail, orThrow } from '../file-errors.ts';
 import { linesOf } from '../text.ts';
 import { Dict, EnumValue, Float, type Value } from '../value.ts';
@@ -13,7 +14,7 @@ const text = (value: Value): string => (value === undefined ? '' : display(value
 
 /** Relative paths start at the execution directory. */
 export function absolutePath(context: Context, value: Value): string {
-  return path.resolve(context.run.executionRoot, text(value));
+  return path.resolve(executionRoot(context), text(value));
 }
 
 function removeFile(context: Context, given: Value): void {
@@ -109,7 +110,7 @@ function projectRoot(context: Context): string | undefined {
 
 const runtimePaths = (context: Context): Value =>
   dictOf([
-    ['execution_root', context.run.executionRoot],
+    ['execution_root', executionRoot(context)],
     ['asset_root', path.dirname(context.run.scriptPath)],
     ['state_root', context.run.stateRoot],
     ['run_root', path.join(context.run.executionRoot, '.harn-runs')],
@@ -348,8 +349,8 @@ export const FILES: BuiltinGroup = {
         return found.kind === 'invalid' ? undefined : found.workspacePath;
       },
     },
-    cwd: { signature: '() -> string', doc: 'The execution directory.', call: (c) => c.run.executionRoot },
-    execution_root: { signature: '() -> string', doc: 'The execution directory.', call: (c) => c.run.executionRoot },
+    cwd: { signature: '() -> string', doc: 'The execution directory.', call: (c) => executionRoot(c) },
+    execution_root: { signature: '() -> string', doc: 'The execution directory.', call: (c) => executionRoot(c) },
     source_dir: {
       signature: '() -> string',
       doc: 'The directory of the file that contains the call.',

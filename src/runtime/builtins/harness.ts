@@ -6,6 +6,7 @@ import { dictEntries } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { typeError } from '../errors.ts';
+import { executionRoot } from '../execution-place.ts';
 import { terminalOf } from '../terminal.ts';
 import { Dict, type Value } from '../value.ts';
 import { absolutePath } from './files.ts';
@@ -91,7 +92,7 @@ function runCommand(context: Context, command: Value): Promise<Value> {
   return runProcess(context, {
     command: program,
     args: Array.isArray(args) ? args.map(display) : [],
-    cwd: cwd === undefined ? context.run.executionRoot : absolutePath(context, cwd),
+    cwd: cwd === undefined ? executionRoot(context) : absolutePath(context, cwd),
     ...(env instanceof Dict ? { env: Object.fromEntries(dictEntries(env).map(([name, value]) => [name, display(value)])) } : {}),
     ...(stdin === undefined ? {} : { stdin: textArgument(stdin) }),
     timeoutMs: durationMs(field(command, 'timeout_ms')),

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { thrownText } from '../errors.ts';
+import { executionEnv, executionRoot } from '../execution-place.ts';
 import { errorDetail } from '../file-errors.ts';
 import type { Value } from '../value.ts';
 import { absolutePath } from './files.ts';
@@ -11,8 +12,10 @@ import { absolutePath } from './files.ts';
 const text = (value: Value): string => (value === undefined ? '' : display(value));
 
 /** Runs a program to its end; a failing one does not throw, one that cannot start does. */
-export async function processResult(context: Context, request: ProcessRequest): Promise<ProcessResult> {
+export async function processResult(context: Context, given: ProcessRequest): Promise<ProcessResult> {
   try {
+    const env = executionEnv(context);
+    const request = env === undefined ? given : { ...given, env: { ...env, ...given.env } };
     return await context.run.platform.processes.run({ ...request, signal: context.signal });
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
@@ -39,6 +42,11 @@ function requireCommand(name: string, command: Value): string {
   return text(command);
 }
 
+/** A worker may have variables of its own. */
+function variable(context: Context, name: Value): string | undefined {
+  return executionEnv(context)?.[text(name)] ?? context.run.platform.env.get(text(name));
+}
+
 const RESULT = '-> dict';
 
 function environment(name: string, doc: string, signature: string, run: (context: Context, ...args: Value[]) => Value): [string, Builtin] {
@@ -58,7 +66,7 @@ export const PROCESS: BuiltinGroup = {
       signature: `(command: any = nil, ...args: any) ${RESULT}`,
       doc: 'Runs a program without a shell: `{stdout, stderr, status, success}`.',
       colour: 'async',
-      call: (c, _d, command, ...args) => run(c, requireCommand('exec', command), args.map(text), c.run.executionRoot, false),
+      call: (c, _d, command, ...args) => run(c, requireCommand('exec', command), args.map(text), executionRoot(c), false),
     },
     exec_at: {
       signature: `(dir: any, command: any = nil, ...args: any) ${RESULT}`,
@@ -70,7 +78,7 @@ export const PROCESS: BuiltinGroup = {
       signature: `(line: any = nil) ${RESULT}`,
       doc: 'Runs a line through the shell.',
       colour: 'async',
-      call: (c, _d, line) => run(c, requireCommand('shell', line), [], c.run.executionRoot, true),
+      call: (c, _d, line) => run(c, requireCommand('shell', line), [], executionRoot(c), true),
     },
     shell_at: {
       signature: `(dir: any, line: any = nil) ${RESULT}`,
@@ -80,13 +88,13 @@ export const PROCESS: BuiltinGroup = {
     },
     ...Object.fromEntries([
       environment('env', 'The value of an environment variable, nil when it is not set.', '(name: any) -> string | nil', (c, name) =>
-        c.run.platform.env.get(text(name)),
+        variable(c, name),
       ),
       environment(
         'env_or',
         'The value of an environment variable, or the fallback.',
         '(name: any, fallback: any) -> any',
-        (c, name, fallback) => c.run.platform.env.get(text(name)) ?? fallback,
+        (c, name, fallback) => variable(c, name) ?? fallback,
       ),
       environment('username', 'Name of the user.', '() -> string', (c) => c.run.platform.system.username),
       environment('hostname', 'Name of this machine.', '() -> string', (c) => c.run.platform.system.hostname),

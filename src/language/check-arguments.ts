@@ -6,7 +6,7 @@ import { inferArguments } from './infer-arguments.ts';
 import { bindParameters, substitute } from './infer-generic.ts';
 import { schemaType } from './infer-schema.ts';
 import { isHandle, resolveType } from './type-resolve.ts';
-import { ANY, generic, kindOf, membersOf, renderType, type Type } from './types.ts';
+import { ANY, generic, kindOf, membersOf, NIL, renderType, type Type } from './types.ts';
 import { isAssignable, whyUnsatisfied } from './types-assignability.ts';
 
 interface CallSite {
@@ -43,7 +43,9 @@ export function checkArguments(
       continue;
     }
     const expected = substitute(wanted, bindings, signature.typeParams);
-    if (!isAccepted(signature, given, expected)) {
+    // Passing nil to a builtin is leaving the argument out.
+    const isLeftOut = signature.kind === 'builtin' && index >= signature.required && given === NIL;
+    if (!isLeftOut && !isAccepted(signature, given, expected)) {
       state.error(`Argument ${index + 1} ('${param.name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
     }
     checkBounds(state, signature, wanted, bindings, arg.span);

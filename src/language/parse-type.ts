@@ -7,15 +7,21 @@ export function parseType(stream: TokenStream): TypeNode {
   return stream.nested(() => {
     const start = stream.current;
     const members = [parseIntersection(stream)];
-    while (stream.take('|')) members.push(parseIntersection(stream));
+    while (stream.take('|')) members.push(afterNewlines(stream, parseIntersection));
     return members.length === 1 ? (members[0] as TypeNode) : { kind: 'UnionType', members, span: stream.spanFrom(start) };
   });
+}
+
+/** A line that ends with `|` or `&` goes on, as behind any operator between two operands. */
+function afterNewlines(stream: TokenStream, parse: (stream: TokenStream) => TypeNode): TypeNode {
+  stream.skipNewlines();
+  return parse(stream);
 }
 
 function parseIntersection(stream: TokenStream): TypeNode {
   const start = stream.current;
   const members = [parseOptional(stream)];
-  while (stream.take('&')) members.push(parseOptional(stream));
+  while (stream.take('&')) members.push(afterNewlines(stream, parseOptional));
   return members.length === 1 ? (members[0] as TypeNode) : { kind: 'IntersectionType', members, span: stream.spanFrom(start) };
 }
 

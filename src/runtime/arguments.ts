@@ -1,6 +1,6 @@
 import { dictGet } from './dict.ts';
 import { display } from './display.ts';
-import { Dict, type Value } from './value.ts';
+import { Dict, Float, type Value } from './value.ts';
 
 /** An argument as text: displayed, a missing one is the fallback. */
 export function textArgument(value: Value, fallback = ''): string {
@@ -8,8 +8,9 @@ export function textArgument(value: Value, fallback = ''): string {
   return value === undefined ? fallback : display(value);
 }
 
-/** A whole number that fits a double, anything else is the fallback. */
+/** A whole number that fits a double; a float loses its fraction, anything else is the fallback. */
 export function intArgument(value: Value, fallback: number): number {
+  if (value instanceof Float && Number.isFinite(value.value)) return Math.trunc(value.value);
   return typeof value === 'number' ? value : fallback;
 }
 

@@ -406,6 +406,8 @@ const BUILTIN_CALLS: readonly (readonly [body: string, messages: readonly string
   ['let pick = [schema_pick][0]\n  pick({}, "a")', []],
   ['let k: list | string = "a"\n  schema_pick({}, k)', []],
   ['schema_pick(...[{}, "a"])', []],
+  ['sync_mutex_acquire("k", nil)', []],
+  ['channel(1)', []],
   ['schema_pick(nil, ["a"])', ["2:13 Argument 1 ('schema'): expected dict, got nil"]],
 ];
 

@@ -70,7 +70,7 @@ export const concurrencyBuiltins: BuiltinGroup = {
       call: race,
     },
     channel: {
-      signature: '(name: string = "default", capacity: int = 256) -> channel',
+      signature: '(name: any = "default", capacity: any = 256) -> channel',
       doc: 'A queue between tasks that holds up to capacity values.',
       call: (_context, _depth, name, capacity) =>
         new ChannelHandle(name === undefined ? 'default' : display(name), typeof capacity === 'number' ? capacity : DEFAULT_CAPACITY),

@@ -127,22 +127,22 @@ export const COOKIES: BuiltinGroup = {
       call: (_c, _d, headers) => parse(headers).facts,
     },
     cookie_serialize: {
-      signature: '(name: string, value: any, options: any = nil) -> string',
+      signature: '(name: any, value: any, options: any = nil) -> string',
       doc: 'A Set-Cookie header; throws for names and values that cannot stand in one.',
       call: (_c, _d, name, value, options) => write('cookie_serialize', name, textArgument(value), attributesOf(optionsArgument(options))),
     },
     cookie_delete: {
-      signature: '(name: string, options: any = nil) -> string',
+      signature: '(name: any, options: any = nil) -> string',
       doc: 'A Set-Cookie header that removes a cookie.',
       call: (_c, _d, name, options) => write('cookie_delete', name, '', attributesOf(optionsArgument(options), DELETED)),
     },
     cookie_sign: {
-      signature: '(value: any, secret: string) -> string',
+      signature: '(value: any, secret: any) -> string',
       doc: 'The value with a signature behind it.',
       call: (_c, _d, value, secret) => signed(textArgument(value), secret),
     },
     cookie_verify: {
-      signature: '(signed_value: any, secret: string) -> dict',
+      signature: '(signed_value: any, secret: any) -> dict',
       doc: '`{ok, value, error}` of a signed value.',
       call: (_c, _d, text, secret) => {
         const value = unsigned(textArgument(text), secret);
@@ -150,23 +150,23 @@ export const COOKIES: BuiltinGroup = {
       },
     },
     session_sign: {
-      signature: '(payload: any, secret: string) -> string',
+      signature: '(payload: any, secret: any) -> string',
       doc: 'A token that carries a JSON payload and its signature.',
       call: (_c, _d, payload, secret) => signSession(payload, secret),
     },
     session_verify: {
-      signature: '(token: any, secret: string) -> dict',
+      signature: '(token: any, secret: any) -> dict',
       doc: '`{ok, payload, error}` of a session token.',
       call: (_c, _d, token, secret) => verifySession(textArgument(token), secret),
     },
     session_cookie: {
-      signature: '(name: string, payload: any, secret: string, options: any = nil) -> string',
+      signature: '(name: any, payload: any, secret: any, options: any = nil) -> string',
       doc: 'A Set-Cookie header with a session token: for the whole site, hidden from scripts, sent over HTTPS only.',
       call: (_c, _d, name, payload, secret, options) =>
         write('session_cookie', name, signSession(payload, secret), attributesOf(optionsArgument(options), SESSION)),
     },
     session_from_cookies: {
-      signature: '(headers: any, name: string, secret: string) -> dict',
+      signature: '(headers: any, name: any, secret: any) -> dict',
       doc: '`{ok, payload, error}` of the session token in Cookie headers.',
       call: (_c, _d, headers, name, secret) => {
         const token = dictGet(parse(headers).cookies, textArgument(name));

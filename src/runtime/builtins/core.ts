@@ -136,7 +136,7 @@ export const CORE: BuiltinGroup = {
       },
     },
     throw_error: {
-      signature: '(message: any, category: string = "generic") -> never',
+      signature: '(message: any, category: any = "generic") -> never',
       doc: 'Throws an error of a category, such as `timeout` or `auth`.',
       call: (_c, _d, message, category) => {
         const name = typeof category === 'string' && ERROR_CATEGORIES.has(category) ? category : 'generic';
@@ -167,7 +167,7 @@ export const CORE: BuiltinGroup = {
     },
     uuid: { signature: '() -> string', doc: 'A random UUID (version 4).', call: (c) => c.run.platform.random.uuidV4() },
     exit: {
-      signature: '(code: int = 0) -> never',
+      signature: '(code: any = 0) -> never',
       doc: 'Ends the run at once with this exit code, limited to 0..255. No `defer` and no `finally` runs.',
       call: (c, _d, code) => {
         const number = typeof code === 'number' ? code : typeof code === 'bigint' ? (code > 0n ? 255 : 0) : 0;

@@ -83,7 +83,7 @@ export const EVENTS: BuiltinGroup = {
     'event_log.emit': emit(),
     'event_log.append': emit(),
     'event_log.latest': {
-      signature: '(topic: string) -> any',
+      signature: '(topic: any) -> any',
       doc: 'Id of the newest record of a topic; nil when there is none.',
       call: (context, _depth, ...args) => lifecycleOf(context.run).eventLog.latest(display(withoutHarness(args)[0])),
     },

@@ -140,7 +140,7 @@ export const FORMATS: BuiltinGroup = {
       call: (_c, _d, url) => parseUrl(url),
     },
     url_build: {
-      signature: '(parts: dict) -> string',
+      signature: '(parts: any) -> string',
       doc: 'The URL of the parts that url_parse gives.',
       call: (_c, _d, parts) => buildUrl(optionsArgument(parts)),
     },

@@ -19,7 +19,7 @@ export const HOST: BuiltinGroup = {
   ],
   builtins: {
     host_call: {
-      signature: '(name: string, params: any = nil) -> any',
+      signature: '(name: any, params: any = nil) -> any',
       doc: 'Calls `capability.operation` of the host: a mock when one fits, else what this process offers.',
       colour: 'async',
       call: (c, _d, name, params) => callHost(c, textArgument(name), params),
@@ -30,13 +30,13 @@ export const HOST: BuiltinGroup = {
       call: (c) => capabilities(c),
     },
     host_has: {
-      signature: '(capability: string, operation: any = nil) -> bool',
+      signature: '(capability: any, operation: any = nil) -> bool',
       doc: 'Whether the host, or a mock, has a capability, or one operation of it.',
       call: (c, _d, capability, operation) =>
         hostHas(c, textArgument(capability), operation === undefined ? undefined : textArgument(operation)),
     },
     host_mock: {
-      signature: '(capability: string, operation: string, answer: any = nil, params: any = nil) -> nil',
+      signature: '(capability: any, operation: any, answer: any = nil, params: any = nil) -> nil',
       doc: 'Scripts an operation: `answer` is the result, or a dict of `result` or `error`, and `params` that a call must hold. The newest fitting mock answers.',
       call: (c, _d, capability, operation, answer, params) =>
         hostMocks(c).add(hostMock(textArgument(capability), textArgument(operation), answer, params)),
@@ -67,7 +67,7 @@ export const HOST: BuiltinGroup = {
       call: () => [],
     },
     host_tool_call: {
-      signature: '(name: string, args: any = nil) -> any',
+      signature: '(name: any, args: any = nil) -> any',
       doc: 'Calls a tool of the host.',
       call: (_c, _d, name) => {
         throw thrownText(`host_tool_call: no host offers the tool '${textArgument(name)}'`);

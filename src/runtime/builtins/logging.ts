@@ -48,7 +48,7 @@ export const LOGGING: BuiltinGroup = {
       call: (c, _d, name) => spanValue(startSpan(c, textArgument(name))),
     },
     trace_end: {
-      signature: '(span: dict) -> nil',
+      signature: '(span: any) -> nil',
       doc: 'Closes a span and logs how long it took.',
       call: (c, _d, span) => {
         const finished = endSpan(c, textArgument(field(span, 'span_id')));

@@ -89,7 +89,7 @@ export const MULTIPART: BuiltinGroup = {
       },
     },
     multipart_form_data: {
-      signature: '(fields: list, options: any = nil) -> dict',
+      signature: '(fields: any, options: any = nil) -> dict',
       doc: 'A body of these fields: `{content_type, boundary, body}`.',
       call: (_c, _d, fields, options) => {
         const boundary = textOption(optionsArgument(options), 'boundary') ?? DEFAULT_BOUNDARY;

@@ -21,7 +21,7 @@ export const rateLimitBuiltins: BuiltinGroup = {
   errors: [{ text: 'Type error: with_rate_limit: expected callable, got T', when: '`with_rate_limit`' }],
   builtins: {
     llm_rate_limit: {
-      signature: '(provider: string, limit: int | dict = nil) -> int | bool | nil',
+      signature: '(provider: any, limit: int | dict = nil) -> int | bool | nil',
       doc: 'Without a limit: the requests per minute allowed for a provider, or nil. With one (an int, or {rpm}) sets it and gives true; 0 removes it.',
       call: (context, _depth, provider, limit) => {
         const limits = rateLimits(context.run);
@@ -32,7 +32,7 @@ export const rateLimitBuiltins: BuiltinGroup = {
       },
     },
     with_rate_limit: {
-      signature: '(provider: string, callback: fn() -> any, options: dict = nil) -> any',
+      signature: '(provider: any, callback: fn() -> any, options: dict = nil) -> any',
       doc: 'Waits until the provider may be asked, calls fn and gives its value. Errors of the categories rate_limit, overloaded, transient_network and timeout are retried with a doubling wait. Options: max_retries (5), backoff_ms (1000).',
       colour: 'async',
       call: callLimited,

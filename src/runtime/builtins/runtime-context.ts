@@ -51,7 +51,7 @@ export const runtimeContextBuiltins: BuiltinGroup = {
       call: (context) => dictOf(context.values),
     },
     runtime_context_get: {
-      signature: '(key: string, default: any = nil) -> any',
+      signature: '(key: any, default: any = nil) -> any',
       doc: 'A value kept with this task, or the default.',
       call: (context, _depth, key, otherwise) => {
         const name = display(key);
@@ -59,7 +59,7 @@ export const runtimeContextBuiltins: BuiltinGroup = {
       },
     },
     runtime_context_set: {
-      signature: '(key: string, value: any) -> any',
+      signature: '(key: any, value: any) -> any',
       doc: 'Keeps a value with this task and gives the previous one. Tasks started later begin with a copy; changes do not flow back.',
       call: (context, _depth, key, value) => {
         const name = display(key);
@@ -69,7 +69,7 @@ export const runtimeContextBuiltins: BuiltinGroup = {
       },
     },
     runtime_context_clear: {
-      signature: '(key: string) -> any',
+      signature: '(key: any) -> any',
       doc: 'Forgets a value kept with this task and gives it.',
       call: (context, _depth, key) => {
         const name = display(key);

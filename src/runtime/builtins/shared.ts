@@ -89,7 +89,7 @@ export const sharedBuiltins: BuiltinGroup = {
       },
     },
     shared_map_get: {
-      signature: '(map: dict | string, key: string, default: any = nil) -> any',
+      signature: '(map: dict | string, key: any, default: any = nil) -> any',
       doc: 'The value under a key of a shared map, or the default.',
       call: (context, _depth, handle, key, otherwise) => {
         const map = mapOf(context, 'shared_map_get', handle);
@@ -99,7 +99,7 @@ export const sharedBuiltins: BuiltinGroup = {
       },
     },
     shared_map_set: {
-      signature: '(map: dict | string, key: string, value: any) -> any',
+      signature: '(map: dict | string, key: any, value: any) -> any',
       doc: 'Stores a value under a key of a shared map and gives the previous one.',
       call: (context, _depth, handle, key, value) => {
         const map = mapOf(context, 'shared_map_set', handle);
@@ -109,7 +109,7 @@ export const sharedBuiltins: BuiltinGroup = {
       },
     },
     shared_map_delete: {
-      signature: '(map: dict | string, key: string) -> any',
+      signature: '(map: dict | string, key: any) -> any',
       doc: 'Removes a key from a shared map and gives the value it had.',
       call: (context, _depth, handle, key) => {
         const map = mapOf(context, 'shared_map_delete', handle);
@@ -131,7 +131,7 @@ export const sharedBuiltins: BuiltinGroup = {
       },
     },
     shared_map_snapshot: {
-      signature: '(map: dict | string, key: string) -> dict',
+      signature: '(map: dict | string, key: any) -> dict',
       doc: 'The value under a key of a shared map with its version: {value, version}. Give it to shared_map_cas.',
       call: (context, _depth, handle, key) => {
         const map = mapOf(context, 'shared_map_snapshot', handle);
@@ -140,7 +140,7 @@ export const sharedBuiltins: BuiltinGroup = {
       },
     },
     shared_map_cas: {
-      signature: '(map: dict | string, key: string, expected: any, value: any) -> bool',
+      signature: '(map: dict | string, key: any, expected: any, value: any) -> bool',
       doc: 'Stores a value under a key of a shared map when it still holds the expected value, or, with a snapshot, when nobody wrote to the key since. Tells whether it did.',
       call: (context, _depth, handle, key, expected, value) => {
         const map = mapOf(context, 'shared_map_cas', handle);

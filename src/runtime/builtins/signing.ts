@@ -1,6 +1,7 @@
 import { createPublicKey, createSign, createVerify, type VerifyKeyObjectInput } from 'node:crypto';
 import { errorText } from '../../base/harn-error.ts';
 import { bytesArgument, intArgument, optionsArgument, textArgument, textOption } from '../arguments.ts';
+import { toDouble } from '../arithmetic.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { agreeX25519, publicKeyOf, signEd25519, verifyEd25519 } from '../curve-keys.ts';
@@ -59,9 +60,9 @@ function verifyToken(context: Context, algorithm: Value, token: Value, pem: Valu
   const isValid = fits(`${header}.${payload}`, signature, { key, ...options });
   if (!isValid) return verdict('invalid_signature');
   const now = context.run.platform.clock.now() / 1000;
-  const [expires, notBefore] = [dictGet(claims, 'exp'), dictGet(claims, 'nbf')];
-  if (typeof expires === 'number' && now >= expires) return verdict('expired', claims);
-  if (typeof notBefore === 'number' && now < notBefore) return verdict('not_yet_valid', claims);
+  const [expires, notBefore] = [toDouble(dictGet(claims, 'exp')), toDouble(dictGet(claims, 'nbf'))];
+  if (expires !== undefined && now >= expires) return verdict('expired', claims);
+  if (notBefore !== undefined && now < notBefore) return verdict('not_yet_valid', claims);
   return dictOf([
     ['valid', true],
     ['claims', claims],
@@ -154,7 +155,7 @@ export const SIGNING: BuiltinGroup = {
       call: (c, _d, algorithm, token, pem) => verifyToken(c, algorithm, token, pem),
     },
     signed_url: {
-      signature: '(base: string, claims: any, secret: string, expires_at: int, options: any = nil) -> string',
+      signature: '(base: any, claims: any, secret: any, expires_at: int | float, options: any = nil) -> string',
       doc: 'An absolute URL or path with claims and a signature that holds until an instant in Unix seconds.',
       call: (_c, _d, base, claims, secret, expiresAt, options) => {
         const pairs = dictEntries(optionsArgument(claims)).map(([name, value]) => [name, textArgument(value)] as const);
@@ -163,7 +164,7 @@ export const SIGNING: BuiltinGroup = {
       },
     },
     verify_signed_url: {
-      signature: '(url: string, secrets: any, now: int, options: any = nil) -> dict',
+      signature: '(url: any, secrets: any, now: int | float, options: any = nil) -> dict',
       doc: '`{valid, reason, signature_valid, expired, expires_at, kid, claims}`. `secrets` is one secret, or a dict of them by key id.',
       call: (_c, _d, url, secrets, now, options) => verifyAddress(url, secrets, now, optionsArgument(options)),
     },

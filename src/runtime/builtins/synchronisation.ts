@@ -54,17 +54,17 @@ export const synchronisationBuiltins: BuiltinGroup = {
       call: (_context, _depth, cell) => (cell instanceof AtomicHandle ? cell.value : undefined),
     },
     atomic_set: {
-      signature: '(cell: atomic, value: int) -> int',
+      signature: '(cell: atomic, value: any) -> int',
       doc: 'Stores a value in an atomic and gives the previous one.',
       call: (_context, _depth, cell, value) => exchange(cell, () => cellInt(value)),
     },
     atomic_add: {
-      signature: '(cell: atomic, delta: int) -> int',
+      signature: '(cell: atomic, delta: any) -> int',
       doc: 'Adds to an atomic and gives the previous value.',
       call: (_context, _depth, cell, delta) => exchange(cell, (value) => add(value, cellInt(delta))),
     },
     atomic_cas: {
-      signature: '(cell: atomic, expected: int, value: int) -> bool',
+      signature: '(cell: atomic, expected: any, value: any) -> bool',
       doc: 'Stores a value in an atomic when it holds the expected one; tells whether it did.',
       call: (_context, _depth, cell, expected, value) => {
         if (!(cell instanceof AtomicHandle) || !equals(cell.value, expected)) return false;
@@ -73,7 +73,7 @@ export const synchronisationBuiltins: BuiltinGroup = {
       },
     },
     sync_mutex_acquire: acquisition(
-      '(key: string = "__default__", timeout: duration | int = nil) -> sync_permit | nil',
+      '(key: any = "__default__", timeout: duration | int = nil) -> sync_permit | nil',
       'Takes the named mutex. Nil when the time is up first; a timeout of 0 does not wait.',
       (key, timeout) => ({
         kind: 'mutex',
@@ -84,7 +84,7 @@ export const synchronisationBuiltins: BuiltinGroup = {
       }),
     ),
     sync_semaphore_acquire: acquisition(
-      '(key: string, capacity: int, permits: int = 1, timeout: duration | int = nil) -> sync_permit | nil',
+      '(key: any, capacity: int, permits: int = 1, timeout: duration | int = nil) -> sync_permit | nil',
       'Takes permits of the named semaphore, first come, first served. The first caller sets the capacity. Nil when the time is up first.',
       (key, capacity, permits, timeout) => ({
         kind: 'semaphore',
@@ -95,7 +95,7 @@ export const synchronisationBuiltins: BuiltinGroup = {
       }),
     ),
     sync_gate_acquire: acquisition(
-      '(key: string, limit: int, timeout: duration | int = nil) -> sync_permit | nil',
+      '(key: any, limit: int, timeout: duration | int = nil) -> sync_permit | nil',
       'Takes one of the places of the named gate, first come, first served. Nil when the time is up first.',
       (key, limit, timeout) => ({
         kind: 'gate',
@@ -106,7 +106,7 @@ export const synchronisationBuiltins: BuiltinGroup = {
       }),
     ),
     sync_rwlock_acquire: acquisition(
-      '(key: string, mode: string, timeout: duration | int = nil) -> sync_permit | nil',
+      '(key: any, mode: string, timeout: duration | int = nil) -> sync_permit | nil',
       'Takes the named lock for "read", together with other readers, or for "write", alone. A waiting writer holds up later readers. Nil when the time is up first.',
       (key, mode, timeout) => ({
         kind: 'rwlock',
@@ -122,7 +122,7 @@ export const synchronisationBuiltins: BuiltinGroup = {
       call: (context, _depth, permit) => permit instanceof SyncPermit && syncLocks(context.run).release(permit),
     },
     sync_metrics: {
-      signature: '(kind: string = nil, key: string = nil) -> dict | list<dict> | nil',
+      signature: '(kind: any = nil, key: any = nil) -> dict | list<dict> | nil',
       doc: 'Counters of the named locks. With kind and key one dict, or nil when there is no such lock; otherwise a list of those that fit.',
       call: (context, _depth, kind, key) => {
         const found = syncLocks(context.run).metrics(optionalText(kind), optionalText(key)).map(metricsDict);

@@ -21,7 +21,7 @@ export const timeBuiltins: BuiltinGroup = {
       call: (context, _depth, time) => pause(context, time),
     },
     sleep_ms: {
-      signature: '(ms: int) -> nil',
+      signature: '(ms: int | float | duration) -> nil',
       doc: 'Waits for a number of milliseconds, as sleep does.',
       colour: 'async',
       call: (context, _depth, time) => pause(context, time),
@@ -47,7 +47,7 @@ export const timeBuiltins: BuiltinGroup = {
       call: (context) => monotonic(context),
     },
     mock_time: {
-      signature: '(ms: int) -> nil',
+      signature: '(ms: int | float | duration) -> nil',
       doc: 'Freezes every clock at this many milliseconds since the Unix epoch.',
       call: (context, _depth, ms) => {
         controlledClock(context).mock(durationMs(ms) ?? 0);
@@ -55,7 +55,7 @@ export const timeBuiltins: BuiltinGroup = {
       },
     },
     advance_time: {
-      signature: '(ms: int | duration) -> nil',
+      signature: '(ms: int | float | duration) -> nil',
       doc: 'Moves the frozen clocks forward and lets everything happen that is due on the way. Without effect unless mock_time is active.',
       colour: 'async',
       call: async (context, _depth, ms) => {
@@ -72,7 +72,7 @@ export const timeBuiltins: BuiltinGroup = {
       },
     },
     timer_start: {
-      signature: '(name: string = "default") -> dict',
+      signature: '(name: any = "default") -> dict',
       doc: 'Starts a stopwatch: {name, start_ms}. Give it to timer_end.',
       call: (context, _depth, name) =>
         dictOf([
@@ -81,12 +81,12 @@ export const timeBuiltins: BuiltinGroup = {
         ]),
     },
     timer_end: {
-      signature: '(timer: dict) -> int',
+      signature: '(timer: any) -> int',
       doc: 'Prints and gives the milliseconds since timer_start.',
       call: endTimer,
     },
     circuit_breaker: {
-      signature: '(name: string, threshold: int = 5, reset_ms: int = 30000) -> string',
+      signature: '(name: any, threshold: any = 5, reset_ms: any = 30000) -> string',
       doc: 'Creates a circuit breaker that opens after threshold failures and may be tried again reset_ms later. Gives its name.',
       call: (context, _depth, name, threshold, resetMs) => {
         const limit = typeof threshold === 'number' ? threshold : undefined;
@@ -95,22 +95,22 @@ export const timeBuiltins: BuiltinGroup = {
       },
     },
     circuit_check: {
-      signature: '(name: string) -> string',
+      signature: '(name: any) -> string',
       doc: 'The state of a circuit breaker: "closed", "open", or "half_open" when it may be tried again.',
       call: (context, _depth, name) => breakers(context).state(display(name)),
     },
     circuit_record_failure: {
-      signature: '(name: string) -> bool',
+      signature: '(name: any) -> bool',
       doc: 'Counts a failure; true exactly when it opened the circuit just now.',
       call: (context, _depth, name) => breakers(context).recordFailure(display(name)),
     },
     circuit_record_success: {
-      signature: '(name: string) -> nil',
+      signature: '(name: any) -> nil',
       doc: 'Closes the circuit and forgets its failures.',
       call: (context, _depth, name) => closeCircuit(context, name),
     },
     circuit_reset: {
-      signature: '(name: string) -> nil',
+      signature: '(name: any) -> nil',
       doc: 'Closes the circuit and forgets its failures.',
       call: (context, _depth, name) => closeCircuit(context, name),
     },

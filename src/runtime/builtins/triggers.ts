@@ -62,7 +62,7 @@ export const TRIGGERS: BuiltinGroup = {
       },
     },
     trigger_replay: {
-      signature: '(event_id: string) -> dict',
+      signature: '(event_id: any) -> dict',
       doc: 'Dispatches an event of this run once more.',
       colour: 'async',
       call: async (context, _depth, ...args) => {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { errorText } from '../base/harn-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readArmers } from '../store/armers.ts';
@@ -32,9 +33,15 @@ function headOrProblem(platform: Platform, found: WorkerFileSet, facts: FolderFa
 export async function folderFacts(platform: Platform, locations: StateLocations, workers: readonly WorkerFileSet[]): Promise<FolderFacts> {
   return {
     armers: readArmers(platform.files, locations.waiters),
-    closedIds: readClosedIds(platform.files, locations.workers),
+    closedIds: closedIds(platform, locations, workers),
     runnerOf: await runnerReader(platform, workers),
   };
+}
+
+/** A copy that lies elsewhere was closed when the state root says so (spec/agents.md 13.57). */
+function closedIds({ files }: Platform, locations: StateLocations, workers: readonly WorkerFileSet[]): ReadonlySet<string> {
+  const folders = new Set([locations.workers, ...workers.map(({ snapshotPath }) => dirname(snapshotPath))]);
+  return new Set([...folders].flatMap((folder) => [...readClosedIds(files, folder)]));
 }
 
 /** Most folders hold no claim, and the reader of claims brings a library with it. */

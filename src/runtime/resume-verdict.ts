@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { RebindRequest } from '../lifecycle/lifecycle.ts';
@@ -10,6 +11,7 @@ import { claimPathOf, readLiveClaim } from '../store/claim-file.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
 import { toolSlot } from './agent-live.ts';
 import type { Run } from './context.ts';
+import { registerManifestHooks } from './manifest-hooks.ts';
 import {
   compileParked,
   type FoundModule,
@@ -24,6 +26,7 @@ import {
   toolMisfits,
   unboundToolFault,
 } from './parked-program.ts';
+import { findProjectRoot } from './project-root.ts';
 
 /**
  * Whether a resume would be accepted now, without claiming, running or writing anything: the checks of a real one
@@ -32,6 +35,8 @@ import {
 export interface ResumeVerdict {
   /** What a resume would be refused with; undefined when it would be accepted. */
   readonly refusal: HarnError | undefined;
+  /** Whether the project has hooks that may still deny it. */
+  readonly hasHooks: boolean;
   /** Undefined when its files cannot be read. */
   readonly view: WorkerView | undefined;
   /** Undefined for a worker without a script, and when its files cannot be read. */
@@ -77,10 +82,10 @@ export async function judgeResume(run: Run, target: ResumeTarget): Promise<Resum
     view = viewOfFiles(lifecycle, subject.files, subject.target);
     assertStoredConditions(view.record.suspension?.conditions ?? null, subject);
   } catch (error) {
-    return { refusal: refusal ?? refusalOf(error), view: undefined, program: undefined };
+    return { refusal: refusal ?? refusalOf(error), hasHooks: false, view: undefined, program: undefined };
   }
   const { program, fault } = await reportProgram(run, requestOf(subject, view));
-  return { refusal: refusal ?? fault, view, program };
+  return { refusal: refusal ?? fault, hasHooks: lifecycle.hooks.has('pre_resume'), view, program };
 }
 
 /** Steps 3 and 4: who may resume it at all, and whether somebody else is at it. */
@@ -134,6 +139,7 @@ async function reportProgram(run: Run, request: RebindRequest): Promise<ProgramO
   let fault: HarnError | undefined;
   try {
     located = locateProgram(run, request, facts);
+    registerManifestHooks(run, findProjectRoot(run.platform, dirname(located.entry.path)), lifecycleOf(run).hooks);
     misfits = toolMisfits(facts, located, await compileParked(run, request, located));
     const [misfit] = misfits;
     if (misfit !== undefined) throw misfitFault(request, misfit);

@@ -334,6 +334,18 @@ describe('harn workers why', () => {
     await run.ended;
   });
 
+  it('mentions hooks that may deny it, and knows a copy of a closed worker', () => {
+    const snapshot = park();
+    expect(workers('why', snapshot).stdout).toMatch(/Resume now\n {2}accepted\n/);
+    world.write('harn.toml', '[[hooks]]\nevent = "PreResume"\nhandler = "hooks.harn::on_resume"\n');
+    world.write('hooks.harn', 'pub fn on_resume(event) { return {block: true, reason: "not today"} }\n');
+    expect(workers('why', snapshot).stdout).toContain('accepted, unless a pre_resume hook of harn.toml denies it\n');
+    expect(json('why', snapshot).data.resume).toMatchObject({ accepted: true, hooks: true });
+    copyFileSync(snapshot, join(world.folder, 'copy.json'));
+    workers('close', snapshot);
+    expect(json('why', 'copy.json').data).toMatchObject({ worker: { status: 'cancelled' }, resume: { code: 'HARN-SUS-010' } });
+  });
+
   it('changes nothing', () => {
     const snapshot = park({ timeout: { duration_minutes: 90 } });
     const before = readFileSync(snapshot, 'utf8') + world.read('.harn/waiters.jsonl');

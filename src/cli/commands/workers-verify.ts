@@ -81,7 +81,8 @@ function reportText(report: Report, isQuiet: boolean, palette: Palette): string 
   const grade = worst(report);
   if (isQuiet && grade !== 'error' && grade !== 'warning') return '';
   const paint = { error: palette.error, warning: palette.warning, note: palette.gutter };
-  const verdict = grade === 'error' ? palette.error('damaged') : grade === 'warning' ? palette.warning('usable') : 'ok';
+  const mild = report.id === undefined ? 'foreign' : 'usable';
+  const verdict = grade === 'error' ? palette.error('damaged') : grade === 'warning' ? palette.warning(mild) : 'ok';
   const lines = report.findings.map(({ severity, check, message }) =>
     wrapText(`${paint[severity](severity)} ${check}: ${printable(message)}`, { first: '  ', rest: '    ' }),
   );

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { folderFacts } from '../../lifecycle/list-workers.ts';
 import { snapshotPathOfTarget } from '../../lifecycle/resume-subject.ts';
 import { readWorkerHead, type WorkerHead } from '../../lifecycle/worker-head.ts';
@@ -74,7 +73,7 @@ async function readHead({ platform, lifecycle }: Operator, snapshotPath: string,
   const found = workerFileSet(platform.files, snapshotPath);
   if (!found.hasSnapshot && !found.hasJournal)
     throw snapshotError('missing', 'the files of the worker are gone', { target, path: snapshotPath });
-  const facts = await folderFacts(platform, { ...lifecycle.locations, workers: dirname(snapshotPath) }, [found]);
+  const facts = await folderFacts(platform, lifecycle.locations, [found]);
   const head = readWorkerHead(platform, found, facts);
   if (head.kind !== 'worker') throw snapshotError('malformed', head.problem, { target, path: head.path });
   return head;

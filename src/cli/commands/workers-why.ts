@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { HarnError } from '../../base/harn-error.ts';
 import type { Instant } from '../../base/instant.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -52,7 +52,7 @@ async function gather({ platform, host, lifecycle }: Operator, worker: string, s
   const target = operatorTarget(host, worker, suspensionId);
   const snapshotPath = snapshotPathOfTarget(lifecycle, target);
   const found = workerFileSet(platform.files, snapshotPath);
-  const facts = await folderFacts(platform, { ...lifecycle.locations, workers: dirname(snapshotPath) }, [found]);
+  const facts = await folderFacts(platform, lifecycle.locations, [found]);
   const head = readWorkerHead(platform, found, facts);
   if (head.kind !== 'worker') throw snapshotError('malformed', head.problem, { target: worker, path: head.path });
   const { topic, trigger } = head.suspension ?? {};
@@ -155,15 +155,16 @@ function verdictLines(platform: Platform, { head, verdict }: Facts, palette: Pal
   const { refusal } = verdict;
   if (refusal !== undefined) {
     const reason = refusalReason(refusal);
+    const isCoded = refusal.code.startsWith('HARN-');
     return [
-      `${palette.error(`refused with ${refusal.code}`)}${reason === undefined ? '' : ` (${reason})`}`,
+      `${palette.error(isCoded ? `refused with ${refusal.code}` : 'refused')}${reason === undefined ? '' : ` (${reason})`}`,
       refusalText(refusal).replaceAll('\n', ' '),
-      `harn explain ${refusal.code} says what to do`,
+      ...(isCoded ? [`harn explain ${refusal.code} says what to do`] : []),
     ];
   }
   const { files } = platform;
   const command = `harn run --resume ${quoteForShell(displayPath(files.cwd(), head.snapshotPath))}`;
-  return ['accepted, unless a hook of the project denies it', `  ${command}`];
+  return [verdict.hasHooks ? 'accepted, unless a pre_resume hook of harn.toml denies it' : 'accepted', `  ${command}`];
 }
 
 function verdictError(refusal: HarnError | undefined): OperatorOutcome['error'] {
@@ -190,6 +191,7 @@ function factsJson(platform: Platform, { head, scheduledAt, waitingRecords, verd
           },
     resume: {
       accepted: refusal === undefined,
+      hooks: verdict.hasHooks,
       code: refusal?.code ?? null,
       reason: refusal === undefined ? null : (refusalReason(refusal) ?? null),
       command: refusal === undefined ? `harn run --resume ${quoteForShell(displayPath(platform.files.cwd(), head.snapshotPath))}` : null,

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { Platform } from '../platform/platform.ts';
 import type { FmtOptions } from './commands/fmt.ts';
+import type { InitOptions } from './commands/init.ts';
 import { EXIT } from './exit-codes.ts';
 import type { OptionSpec } from './parse-options.ts';
 import { parseRunArguments, RUN_OPTIONS } from './run-options.ts';
@@ -61,6 +62,16 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     .action(async (code: string | undefined, options: { json?: boolean }) => {
       const { explainCommand } = await import('./commands/explain.ts');
       exitCode = explainCommand(platform, code, options);
+    });
+
+  addCommand(program, 'init')
+    .description('begin a project: a script with a tool, and a scripted model to try it')
+    .argument('[folder]', 'made when it is not there', '.')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', '\nNothing is overwritten.\nExit codes: 0 done, 2 usage, or a file is in the way.')
+    .action(async (folder: string, options: InitOptions) => {
+      const { initCommand } = await import('./commands/init.ts');
+      exitCode = initCommand(platform, folder, options);
     });
 
   addCommand(program, 'doctor')

@@ -14,9 +14,8 @@ export class AnswerParts {
   readonly #calls: CallPart[] = [];
   #text = '';
   #thinking = '';
+  readonly #reasoning: { text: string; signature: string; redacted?: string }[] = [];
   model: string;
-  /** Signature of the reasoning. */
-  signature = '';
   /** In the words of 1.3; undefined while the service has not said why it stopped: the stream is not at its end. */
   stopReason: string | undefined;
 
@@ -46,6 +45,22 @@ export class AnswerParts {
     yield { type: 'thought', text };
   }
 
+  /** Begins a piece of reasoning that will be signed. @param redacted what stands for one that is not shown */
+  openReasoning(redacted?: string): { text: string; signature: string } {
+    const opened = { text: '', signature: '', ...(redacted === undefined ? {} : { redacted }) };
+    this.#reasoning.push(opened);
+    return opened;
+  }
+
+  *signedThought(text: Json | undefined): Iterable<ModelEvent> {
+    if (typeof text === 'string') (this.#reasoning.at(-1) ?? this.openReasoning()).text += text;
+    yield* this.thought(text);
+  }
+
+  sign(signature: Json | undefined): void {
+    if (typeof signature === 'string') (this.#reasoning.at(-1) ?? this.openReasoning()).signature += signature;
+  }
+
   /** Begins a call; services that give none get an id that counts over the answer. */
   openCall(id: string, name: string): CallPart {
     const call = { id: id === '' ? `call_${this.#calls.length + 1}` : id, name, text: '' };
@@ -58,13 +73,18 @@ export class AnswerParts {
     yield { type: 'tool_arguments', id: call.id, name: call.name, partial: call.text };
   }
 
+  #signed(): ModelAnswer['reasoning'] {
+    const signed = this.#reasoning.filter(({ signature, redacted }) => signature !== '' || redacted !== undefined);
+    return signed.length === 0 ? undefined : signed;
+  }
+
   build(usage: Usage): ModelAnswer {
     return {
       text: this.#text,
       toolCalls: this.#calls.map(({ id, name, text }) => ({ id, name, arguments: parseArguments(text) })),
       thinking: this.#thinking === '' ? undefined : this.#thinking,
       thinkingSummary: undefined,
-      thinkingSignature: this.signature === '' ? undefined : this.signature,
+      reasoning: this.#signed(),
       // Servers exist that say `stop` after a call.
       stopReason: this.stopReason === 'end_turn' && this.#calls.length > 0 ? 'tool_use' : this.stopReason,
       provider: this.#request.provider,

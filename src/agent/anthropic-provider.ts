@@ -158,7 +158,11 @@ function wireBlock(block: Block): Json[] {
     case 'text':
       return textBlocks(block.text);
     case 'reasoning':
-      return [{ type: 'thinking', thinking: block.text, signature: block.signature }];
+      return [
+        block.redacted === undefined
+          ? { type: 'thinking', thinking: block.text, signature: block.signature }
+          : { type: 'redacted_thinking', data: block.redacted },
+      ];
     case 'image':
       return [
         {
@@ -223,12 +227,14 @@ class AnswerReader {
   }
 
   /** In a stream a block opens empty and its deltas fill it; in a message it is complete. */
-  *#open(index: number, { type, id, name, text, thinking, signature, input }: JsonObject): Iterable<ModelEvent> {
+  *#open(index: number, { type, id, name, text, thinking, signature, input, data }: JsonObject): Iterable<ModelEvent> {
     if (type === 'text') yield* this.#parts.text(text);
     if (type === 'thinking') {
-      yield* this.#parts.thought(thinking);
-      if (typeof signature === 'string') this.#parts.signature += signature;
+      this.#parts.openReasoning();
+      yield* this.#parts.signedThought(thinking);
+      this.#parts.sign(signature);
     }
+    if (type === 'redacted_thinking' && typeof data === 'string') this.#parts.openReasoning(data);
     if (type !== 'tool_use') return;
     const call = this.#parts.openCall(String(id ?? ''), String(name ?? ''));
     this.#calls.set(index, call);
@@ -237,8 +243,8 @@ class AnswerReader {
 
   *#delta(index: number, { type, text, thinking, signature, partial_json: partial }: JsonObject): Iterable<ModelEvent> {
     if (type === 'text_delta') yield* this.#parts.text(text);
-    else if (type === 'thinking_delta') yield* this.#parts.thought(thinking);
-    else if (type === 'signature_delta' && typeof signature === 'string') this.#parts.signature += signature;
+    else if (type === 'thinking_delta') yield* this.#parts.signedThought(thinking);
+    else if (type === 'signature_delta') this.#parts.sign(signature);
     else if (type === 'input_json_delta' && typeof partial === 'string') {
       const call = this.#calls.get(index);
       if (call !== undefined) yield* this.#parts.callArguments(call, partial);

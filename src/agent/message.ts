@@ -27,6 +27,8 @@ export type Block =
       readonly type: 'reasoning';
       readonly text: string;
       readonly signature: string;
+      /** In the place of a text that the service does not show. */
+      readonly redacted?: string | undefined;
       readonly provider: string;
       readonly model: string;
     };
@@ -57,7 +59,14 @@ const blockSchema = z.discriminatedUnion('type', [
     .check(z.refine((block) => (block.url === undefined) !== (block.base64 === undefined), 'an image needs exactly one of url and base64')),
   z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.json() }),
   z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.json() }),
-  z.object({ type: z.literal('reasoning'), text: z.string(), signature: z.string(), provider: z.string(), model: z.string() }),
+  z.object({
+    type: z.literal('reasoning'),
+    text: z.string(),
+    signature: z.string(),
+    redacted: z.optional(z.string()),
+    provider: z.string(),
+    model: z.string(),
+  }),
 ]);
 
 const messageSchema = z.object({

@@ -50,8 +50,8 @@ export interface ModelAnswer {
   readonly toolCalls: readonly ToolCall[];
   readonly thinking: string | undefined;
   readonly thinkingSummary: string | undefined;
-  /** Signature of the reasoning, where the service wants it back. */
-  readonly thinkingSignature?: string | undefined;
+  /** Reasoning that the service wants back as it was, in its order. */
+  readonly reasoning?: readonly SignedReasoning[] | undefined;
   /** `end_turn`, `max_tokens`, `tool_use`, `stop_sequence`. */
   readonly stopReason: string | undefined;
   readonly provider: string;
@@ -59,6 +59,13 @@ export interface ModelAnswer {
   readonly usage: Usage;
   /** As the provider gave them; undefined lets llm-result build them. */
   readonly blocks: readonly JsonObject[] | undefined;
+}
+
+export interface SignedReasoning {
+  readonly text: string;
+  readonly signature: string;
+  /** What stands for reasoning that the service does not show. */
+  readonly redacted?: string | undefined;
 }
 
 export type Usage = {

@@ -133,7 +133,11 @@ describe('answers', () => {
     server.reply({ body: STREAMS.anthropic });
     const answer = await ask({ provider: 'anthropic' });
     expect(answer.toolCalls.map((call) => call.id)).toEqual(['call_a', 'call_b']);
-    expect(answer).toMatchObject({ thinking: 'Hm, höflich.', thinkingSignature: 'EqQB', model: 'claude-sonnet-4-20250514' });
+    expect(answer).toMatchObject({
+      thinking: 'Hm, höflich.',
+      reasoning: [{ text: 'Hm, höflich.', signature: 'EqQB' }],
+      model: 'claude-sonnet-4-20250514',
+    });
     expect(answer.usage).toMatchObject({ cache_read_tokens: 50, cache_write_tokens: 10 });
   });
 

@@ -183,7 +183,7 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   const { receiver, name } = node;
   if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined) {
     if (isEnumName(fn, receiver.name) && !node.isOptional) {
-      return any(`new EnumValue(${JSON.stringify(receiver.name)}, ${JSON.stringify(name)}, [${emitElements(fn, node.args)}])`);
+      return any(emitVariant(fn, receiver.name, name, node.args));
     }
   }
   const { builtins } = fn.module.environment;
@@ -215,6 +215,14 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   return any(
     `(${target.first} instanceof StructValue && ${target.again}.structName === ${JSON.stringify(own.struct)} ? ${finished} : ${settled(general)})`,
   );
+}
+
+/** `E.V(a, b)`: payloads of up to three values go straight into the object. */
+function emitVariant(fn: FunctionState, enumName: string, variant: string, args: readonly Element[]): string {
+  const payload = emitElements(fn, args);
+  const kind = args.some(({ kind: form }) => form === 'Spread') ? undefined : ['', 'One', 'Two', 'Three'][args.length];
+  if (!kind) return `R.enumValue(${JSON.stringify(enumName)}, ${JSON.stringify(variant)}, [${payload}])`;
+  return `new EnumOf${kind}(${JSON.stringify(enumName)}, ${JSON.stringify(variant)}, ${payload})`;
 }
 
 function ownMethod(

@@ -617,7 +617,7 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   // Whatever the receiver is called: it may be the harness, whose parts need their builtins.
   if (fn.module.environment.harness.isPart(name)) fn.module.usedGlobals.add(`harness.${name}`);
   if (receiver.kind === 'Identifier' && fn.variable(receiver) === undefined && isEnumName(fn, receiver.name)) {
-    return any(constant(fn.module, `new EnumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
+    return any(constant(fn.module, `R.enumValue(${JSON.stringify(receiver.name)}, ${key}, [])`));
   }
   const value = reuse(fn, asReceiver(emitValue(fn, receiver, 'peek')));
   const found = fn.temp();

@@ -84,7 +84,7 @@ function emitPattern(fn: FunctionState, pattern: Expression, subject: Subject, b
   const payload = (enumName: string, variant: string, args: Extract<Expression, { kind: 'Call' }>['args']): Test => {
     const tests = [variantTest(subject, enumName, variant)];
     args.forEach((arg, index) => {
-      if (arg.kind !== 'Spread') part(arg, `${value}.fields[${index}]`, tests);
+      if (arg.kind !== 'Spread') part(arg, index < 3 ? `${value}.f${index}` : `${value}.fields[${index}]`, tests);
     });
     return { test: tests.join(' && '), pre: '' };
   };

@@ -185,7 +185,7 @@ function findFunction(program: Program, offset: number): Closure | FunctionDecla
 function preludeOf(module: ModuleState): string[] {
   const imports = new Set([...module.environment.imports.values()].map(({ module: index }) => index));
   return [
-    'const { Dict, BigDict, Float, Duration, EnumValue, StructValue, TailCall } = R; const I = R.interrupts;',
+    'const { Dict, BigDict, Float, Duration, EnumValue, EnumOfOne, EnumOfTwo, EnumOfThree, StructValue, TailCall } = R; const I = R.interrupts;',
     ...[...imports].map((index) => `const m${index} = M.imported[${index}];`),
     ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
     ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),

@@ -7,6 +7,7 @@ import {
   Dict,
   Duration,
   EnumValue,
+  enumValue,
   Float,
   type HarnFunction,
   isCallable,
@@ -174,7 +175,7 @@ function decodeTagged(tag: string, json: JsonObject, resolver: FunctionResolver)
     case 'struct':
       return new StructValue(text(json.name), decode(json.fields, resolver) as Dict); // written by #struct
     case 'enum':
-      return new EnumValue(text(json.name), text(json.variant), list(json.fields));
+      return enumValue(text(json.name), text(json.variant), list(json.fields));
     case 'dict':
       return dictOf(
         (Array.isArray(json.entries) ? json.entries : []).map((entry: Json): [string, Value] =>

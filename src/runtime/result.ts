@@ -1,13 +1,13 @@
-import { EnumValue, type Value } from './value.ts';
+import { EnumValue, enumValue, type Value } from './value.ts';
 
 /** `Ok(value)`. */
 export function okResult(value: Value): EnumValue {
-  return new EnumValue('Result', 'Ok', [value]);
+  return enumValue('Result', 'Ok', [value]);
 }
 
 /** `Err(value)`. */
 export function errResult(value: Value): EnumValue {
-  return new EnumValue('Result', 'Err', [value]);
+  return enumValue('Result', 'Err', [value]);
 }
 
 export function isErr(value: Value): boolean {

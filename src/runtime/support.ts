@@ -25,7 +25,11 @@ import {
   Dict,
   Duration,
   END,
+  EnumOfOne,
+  EnumOfThree,
+  EnumOfTwo,
   EnumValue,
+  enumValue,
   Float,
   type FunctionMeta,
   type HarnFunction,
@@ -350,15 +354,15 @@ function isErr(value: Value): boolean {
 }
 
 function okValue(value: EnumValue): Value {
-  return value.fields[0];
+  return value.f0;
 }
 
 function okOf(value: Value): Value {
-  return value instanceof EnumValue && value.enumName === RESULT ? value : new EnumValue(RESULT, 'Ok', [value]);
+  return value instanceof EnumValue && value.enumName === RESULT ? value : enumValue(RESULT, 'Ok', [value]);
 }
 
 function errOf(error: unknown): Value {
-  return new EnumValue(RESULT, 'Err', [caughtValue(error)]);
+  return enumValue(RESULT, 'Err', [caughtValue(error)]);
 }
 
 function raise(value: Value): Error {
@@ -415,6 +419,10 @@ const SUPPORT = {
   Float,
   Duration,
   EnumValue,
+  EnumOfOne,
+  EnumOfTwo,
+  EnumOfThree,
+  enumValue,
   StructValue,
   TailCall,
   END,

@@ -100,14 +100,100 @@ export class SetValue {
   }
 }
 
-export class EnumValue {
+/**
+ * A value of an enum. Payloads of up to three values stand in the object itself, so that a match reads them without
+ * going through an array; `f0` to `f2` are nil where there is no payload. Made by `enumValue`.
+ */
+export abstract class EnumValue {
   readonly enumName: string;
   readonly variant: string;
-  readonly fields: readonly Value[];
-  constructor(enumName: string, variant: string, fields: readonly Value[]) {
+  constructor(enumName: string, variant: string) {
     this.enumName = enumName;
     this.variant = variant;
+  }
+  abstract get fields(): readonly Value[];
+  abstract get f0(): Value;
+  abstract get f1(): Value;
+  abstract get f2(): Value;
+}
+
+/** No payload, or more than three values. */
+class EnumOfMany extends EnumValue {
+  readonly fields: readonly Value[];
+  constructor(enumName: string, variant: string, fields: readonly Value[]) {
+    super(enumName, variant);
     this.fields = fields;
+  }
+  get f0(): Value {
+    return this.fields[0];
+  }
+  get f1(): Value {
+    return this.fields[1];
+  }
+  get f2(): Value {
+    return this.fields[2];
+  }
+}
+
+export class EnumOfOne extends EnumValue {
+  readonly f0: Value;
+  constructor(enumName: string, variant: string, f0: Value) {
+    super(enumName, variant);
+    this.f0 = f0;
+  }
+  get fields(): readonly Value[] {
+    return [this.f0];
+  }
+  get f1(): Value {
+    return undefined;
+  }
+  get f2(): Value {
+    return undefined;
+  }
+}
+
+export class EnumOfTwo extends EnumValue {
+  readonly f0: Value;
+  readonly f1: Value;
+  constructor(enumName: string, variant: string, f0: Value, f1: Value) {
+    super(enumName, variant);
+    this.f0 = f0;
+    this.f1 = f1;
+  }
+  get fields(): readonly Value[] {
+    return [this.f0, this.f1];
+  }
+  get f2(): Value {
+    return undefined;
+  }
+}
+
+export class EnumOfThree extends EnumValue {
+  readonly f0: Value;
+  readonly f1: Value;
+  readonly f2: Value;
+  constructor(enumName: string, variant: string, f0: Value, f1: Value, f2: Value) {
+    super(enumName, variant);
+    this.f0 = f0;
+    this.f1 = f1;
+    this.f2 = f2;
+  }
+  get fields(): readonly Value[] {
+    return [this.f0, this.f1, this.f2];
+  }
+}
+
+export function enumValue(enumName: string, variant: string, fields: readonly Value[]): EnumValue {
+  const [f0, f1, f2] = fields;
+  switch (fields.length) {
+    case 1:
+      return new EnumOfOne(enumName, variant, f0);
+    case 2:
+      return new EnumOfTwo(enumName, variant, f0, f1);
+    case 3:
+      return new EnumOfThree(enumName, variant, f0, f1, f2);
+    default:
+      return new EnumOfMany(enumName, variant, fields);
   }
 }
 

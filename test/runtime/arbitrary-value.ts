@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { dictOf } from '../../src/runtime/dict.ts';
 import { setOf } from '../../src/runtime/sets.ts';
-import { Duration, EnumValue, Float, Pair, RangeValue, StructValue, type Value } from '../../src/runtime/value.ts';
+import { Duration, enumValue, Float, Pair, RangeValue, StructValue, type Value } from '../../src/runtime/value.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 6 });
 
@@ -35,7 +35,7 @@ export const arbitraryValue: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((
     fc.array(fc.tuple(text, tie('value')), { maxLength: 4 }).map(dictOf),
     fc.array(tie('value'), { maxLength: 4 }).map(setOf),
     fc.tuple(tie('value'), tie('value')).map(([a, b]) => new Pair(a, b)),
-    fc.array(tie('value'), { maxLength: 2 }).map((fields) => new EnumValue('E', 'V', fields)),
+    fc.array(tie('value'), { maxLength: 2 }).map((fields) => enumValue('E', 'V', fields)),
     fc.array(fc.tuple(text, tie('value')), { maxLength: 2 }).map((fields) => new StructValue('S', dictOf(fields))),
   ),
 })).value;

@@ -7,7 +7,7 @@ import { structuralKey } from '../../src/runtime/equality.ts';
 import { Harness } from '../../src/runtime/harness.ts';
 import {
   Duration,
-  EnumValue,
+  enumValue,
   Float,
   type FunctionMeta,
   Handle,
@@ -74,7 +74,7 @@ describe('T23: captured values come back equal or are refused by path', () => {
       fc.dictionary(fc.constantFrom('a', '$harn', '__proto__', '10'), tie('value')).map((entries) => dictOf(Object.entries(entries))),
       fc.tuple(tie('value'), tie('value')).map(([first, second]) => new Pair(first, second)),
       fc.array(fc.integer(), { maxLength: 3 }).map((items) => new SetValue(new Map(items.map((item) => [structuralKey(item), item])))),
-      tie('value').map((field) => new EnumValue('Shape', 'Circle', [field])),
+      tie('value').map((field) => enumValue('Shape', 'Circle', [field])),
       tie('value').map((field) => new StructValue('Point', dictOf([['x', field]]))),
       fc.constant<Value>(new RangeValue(1, 5, true)),
     ),

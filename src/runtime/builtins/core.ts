@@ -9,10 +9,10 @@ import { categoryError, runtimeError, thrown, thrownText } from '../errors.ts';
 import { writeOutput } from '../output.ts';
 import { setItems } from '../sets.ts';
 import { lengthOf } from '../support.ts';
-import { EnumValue, Float, SetValue, typeOf, type Value } from '../value.ts';
+import { EnumValue, enumValue, Float, SetValue, typeOf, type Value } from '../value.ts';
 
-const ok = (value: Value): EnumValue => new EnumValue('Result', 'Ok', [value]);
-const err = (value: Value): EnumValue => new EnumValue('Result', 'Err', [value]);
+const ok = (value: Value): EnumValue => enumValue('Result', 'Ok', [value]);
+const err = (value: Value): EnumValue => enumValue('Result', 'Err', [value]);
 const isResult = (value: Value, variant: string): value is EnumValue =>
   value instanceof EnumValue && value.enumName === 'Result' && value.variant === variant;
 

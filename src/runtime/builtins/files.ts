@@ -7,7 +7,7 @@ import { thrownText } from '../errors.ts';
 import { executionRoot } from '../execution-place.ts';
 import { errorDetail, orThrow } from '../file-errors.ts';
 import { linesOf } from '../text.ts';
-import { Dict, EnumValue, Float, type Value } from '../value.ts';
+import { Dict, enumValue, Float, type Value } from '../value.ts';
 import { classifyPath, isAbsolute, type WorkspacePath } from '../workspace-path.ts';
 
 const text = (value: Value): string => (value === undefined ? '' : display(value));
@@ -140,9 +140,9 @@ export const FILES: BuiltinGroup = {
       doc: '`Ok(text)`, or `Err` with the message that read_file throws.',
       call: (c, _d, p) => {
         try {
-          return new EnumValue('Result', 'Ok', [c.run.platform.files.readText(absolutePath(c, p))]);
+          return enumValue('Result', 'Ok', [c.run.platform.files.readText(absolutePath(c, p))]);
         } catch (error) {
-          return new EnumValue('Result', 'Err', [`Failed to read file ${text(p)}: ${errorDetail(error)}`]);
+          return enumValue('Result', 'Err', [`Failed to read file ${text(p)}: ${errorDetail(error)}`]);
         }
       },
     },

@@ -56,18 +56,26 @@ export function isTranscript(value: unknown): value is Transcript {
  * was said is lost; messages without a role stay for the doctor to drop, who says so (5.15).
  */
 export function completeTranscript(value: Json | undefined, id: string): Transcript {
-  if (isTranscript(value) && value.events.every(isSound)) return value;
+  if (isTranscript(value) && hasSoundFields(value) && value.events.every(isSound)) return value;
   if (!isJsonObject(value) || !Array.isArray(value.messages)) return createTranscript(id);
   const blank = { role: '', content: '' };
+  const { summary, metadata, assets } = value;
   const messages = value.messages.map((item: Json) => ({ ...blank, ...(isJsonObject(item) ? item : {}) }) as unknown as Message); // the doctor looks at each
   return {
     ...createTranscript(id),
     ...(value as Partial<Transcript>),
     _type: 'transcript',
     id: typeof value.id === 'string' ? value.id : id,
+    summary: typeof summary === 'string' ? summary : null,
+    metadata: isJsonObject(metadata) ? metadata : {},
+    assets: Array.isArray(assets) ? (assets as Json[]).filter(isJsonObject) : [],
     messages,
     events: Array.isArray(value.events) ? soundEvents(value.events) : mirrored(messages),
   };
+}
+
+function hasSoundFields({ summary, metadata, assets }: Transcript): boolean {
+  return (summary === null || typeof summary === 'string') && isJsonObject(metadata) && Array.isArray(assets);
 }
 
 /** Whether whoever reads the events finds what it looks for. */

@@ -277,7 +277,7 @@ describe('end conditions (3.7)', () => {
     expect(result(run)).toMatchObject({ reason: 'now', initiator: 'operator', iterations_completed: 1, suspended_at_turn: 0 });
   });
 
-  test('a park at B0 of a fresh worker has no turn (R31)', async () => {
+  test('R31: a park at B0 of a fresh worker has no turn', async () => {
     const mock = script(TEXT);
     const run = await runActivation({ mock, worker: { suspendAt: { 0: { reason: '', initiator: 'operator', conditions: undefined } } } });
     expect(result(run)).toMatchObject({ iterations_completed: 0, suspended_at_turn: null });
@@ -435,7 +435,7 @@ describe('self-park (7.3)', () => {
     tool_calls: [call('read', { path: 'a' }, 'r1'), AWAIT, call('agent_await_resumption', { reason: 'second' }, 'w2')],
   };
 
-  test('R54: nothing is dispatched, every call has a result, the Suspension comes back', async () => {
+  test('R54 T12: nothing is dispatched, every call has a result, the Suspension comes back', async () => {
     let runs = 0;
     const spy = tool('read', () => ++runs);
     const run = await runActivation({ mock: script(PARK), live: { tools: [spy] } });

@@ -82,7 +82,7 @@ describe('journal (4.9)', () => {
     { rule: 'begun, declared idempotent: runs again', until: 4, idempotent: true, texts: ['did 1.0', 'did 1.1', NOT_RUN], log: ['1.1'] },
     { rule: 'all settled, turn not closed', until: 7, texts: ['did 1.0', 'did 1.1', 'did 1.2'], log: [] },
   ];
-  test.each(ROWS)('recovery of a turn in flight: $rule', async ({ until, idempotent, texts, log: expected }) => {
+  test.each(ROWS)('T16: recovery of a turn in flight: $rule', async ({ until, idempotent, texts, log: expected }) => {
     const whole = await runActivation({ mock: script(...TURNS, END), live: { tools: [effectTool([])] } });
     expect(whole.records.slice(0, 7).map((record) => record.t)).toEqual([
       'answer',

@@ -92,7 +92,7 @@ const rows: readonly Row[] = [
   { rule: '--version', args: ['--version'], code: 0, stderr: '', stdout: '0.1.0\n' },
 ];
 
-describe('D9: exit codes', () => {
+describe('D9 T41: exit codes', () => {
   it.each(rows)('$rule: $code', ({ args, code, stderr, stdout }) => {
     const ended = world.harn(args);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code, stderr: stderr === '' ? '' : expect.stringContaining(stderr) });

@@ -50,6 +50,19 @@ export class CliWorld {
     return { code: status, stdout, stderr };
   }
 
+  /** As `harn`, with no file that it writes growing beyond a size: the disk then says EFBIG. */
+  limited(args: readonly string[], { fileBytes }: { readonly fileBytes: number }): Ended {
+    // A signal that is ignored stays ignored over `exec`; units are of 512 bytes.
+    const script = `trap '' XFSZ; ulimit -f ${fileBytes / 512}; exec "$0" "$@"`;
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script, process.execPath, BIN, ...args], {
+      cwd: this.folder,
+      env: this.environment,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    return { code: status, stdout, stderr };
+  }
+
   /** Starts a command without waiting for it. */
   start(
     args: readonly string[],

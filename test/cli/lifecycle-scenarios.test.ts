@@ -233,6 +233,29 @@ agent_loop("work", nil, {provider: "mock", tool_format: "native", tools: stuck})
 });
 
 describe('T35: a disk that refuses, with real files', () => {
+  test('files that may not grow: the loop is told that it could not be parked, goes on and ends, and nothing half is left', () => {
+    world.write(
+      'work.harn',
+      `tool big() -> string { return "x".repeat(100000) }
+let r = agent_loop("work", nil, {provider: "mock", tool_format: "native", tools: big})
+println(r.status)
+`,
+    );
+    const answers = mockFile(world, 'a.jsonl', [
+      { tool_calls: [{ name: 'big' }] },
+      { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'r' } }] },
+      { text: 'went on' },
+    ]);
+    world.harn(['run', '-e', '1']);
+    const limited = world.limited(['run', 'work.harn', '--llm-mock', answers], { fileBytes: 32 * 1024 });
+    expect([limited.code, limited.stdout]).toEqual([0, 'done\n']);
+    expect(limited.stderr).toContain('only parks and ends are durable');
+    expect(limited.stderr).toContain('EFBIG');
+    expect(limited.stderr).not.toContain('resume with');
+    expect(readdirSync(join(world.folder, '.harn/workers'))).toEqual([]);
+    expect(world.harn(['run', 'work.harn', '--llm-mock', answers])).toMatchObject({ code: 0, stdout: 'suspended\n' });
+  });
+
   test('a state folder that is a file: the loop runs, nothing is called parked, and the message names it', () => {
     world.write('.harn', 'not a folder');
     world.write('work.harn', 'let r = agent_loop("work", nil, {provider: "mock", tool_format: "native"})\nprintln(r.status)\n');

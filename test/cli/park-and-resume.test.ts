@@ -205,7 +205,7 @@ pipeline default() {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('D8: %s parks the loop, and nothing behind it runs', async (signal, exitCode) => {
+  ] as const)('D8 T42: %s parks the loop, and nothing behind it runs', async (signal, exitCode) => {
     world.write('slow.harn', SLOW);
     const run = world.start(['run', 'slow.harn']);
     await run.saw('waited');
@@ -219,7 +219,7 @@ pipeline default() {
     expect(saved).toMatchObject({ status: 'suspended', suspension: { initiator: 'operator', reason: `signal ${signal}` } });
   });
 
-  test('D8: with --json the terminal event is the Suspension', async () => {
+  test('D8 T42: with --json the terminal event is the Suspension', async () => {
     world.write('slow.harn', SLOW);
     const run = world.start(['run', '--json', 'slow.harn']);
     await run.saw('waited');

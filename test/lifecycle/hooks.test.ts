@@ -84,7 +84,7 @@ describe('return values of hooks', () => {
 });
 
 describe('lifecycle hooks', () => {
-  it('R77 a refusal of a suspend leaves the worker running and is audited', async () => {
+  it('R77 T18 a refusal of a suspend leaves the worker running and is audited', async () => {
     const world = createWorld();
     world.lifecycle.hooks.registerSession('pre_suspend', '*', () => ({ value: { decision: 'deny', reason: 'busy' } }));
     const worker = await spawn(world, 'a', turns({ during: () => new Promise((resolve) => setTimeout(resolve, 20)) }, { end: true }));
@@ -104,7 +104,7 @@ describe('lifecycle hooks', () => {
     expect(await outcome(world, worker.id)).toMatchObject({ status: 'completed' });
   });
 
-  it('R79 a refusal of a resume leaves the worker parked, and a later one works', async () => {
+  it('R79 T18 a refusal of a resume leaves the worker parked, and a later one works', async () => {
     const { world, worker } = await selfParked();
     const before = readFileSync(worker.snapshotPath, 'utf8');
     world.lifecycle.hooks.registerSession('pre_resume', '*', () => ({ value: false }));
@@ -181,7 +181,7 @@ describe('lifecycle hooks', () => {
     await worker.settled();
   });
 
-  it('10.3 cannot start another transition of the same worker', async () => {
+  it('T18 10.3 cannot start another transition of the same worker', async () => {
     const { world, worker } = await selfParked();
     const errors: unknown[] = [];
     world.lifecycle.hooks.registerSession('pre_resume', '*', async () => {

@@ -59,7 +59,9 @@ function parseNamed(stream: TokenStream, level: 'top' | 'block', isPublic: boole
         ? parsePipeline(stream, isPublic, start)
         : stream.fail('statement (pipelines stand at the top level of a file)');
     case 'eval_pack':
-      return parseEvalPack(stream, isPublic, start);
+      return level === 'top'
+        ? parseEvalPack(stream, isPublic, start)
+        : stream.fail('statement (eval packs stand at the top level of a file)');
     case 'override':
       return isPublic ? undefined : parseOverride(stream, start);
     case 'interface':

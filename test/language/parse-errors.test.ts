@@ -43,6 +43,7 @@ describe('what does not read is said with its place', () => {
     ['"a ${1 2}"', 'Expected }, got int(2) at 1:8'],
     ['let a = "${\'x\'}"', "Unexpected character ''' at 1:12"],
     ['@a(-"x")\nfn f() { }', 'Expected number, got str(x) at 1:5'],
+    ['fn f() { eval_pack p { a: 1 } }', 'Expected statement (eval packs stand at the top level of a file), got eval_pack at 1:10'],
     ['fn f() { import "a" }', 'Expected statement (imports stand at the top level of a file), got import at 1:10'],
   ];
   test.each(rows)('%j', (source, message) => expect(messagesOf(source)).toEqual([message]));

@@ -207,6 +207,15 @@ println(transcript_auto_compact([{role: "user", content: "a"}, {role: "user", co
     ['[Earlier conversation, auto-compacted]', 'they talked'],
   ],
   [
+    'task_run repairs once, and says when the verification still fails',
+    `import { task_run, workflow } from "std/agents"
+for text in ["good", "bad", "worse", "worst"] { llm_mock({text: text}) }
+let flow = workflow({name: "demo", persist_path: "${FOLDER}/task.json", act: {mode: "llm"}, verify: {mode: "llm", assert_text: "good"}, repair: {mode: "llm"}})
+let result = task_run("Write", flow, {provider: "mock"})
+println("\${result.status} \${result.run.stages.map({ stage -> stage.node_id })} \${result.repair.visible_text}")`,
+    ['needs_attention [act, verify, repair, verify] worse'],
+  ],
+  [
     'a handoff without a task is refused',
     'println(try { handoff({source_persona: "a", target_persona_or_human: "b"}) } catch (e) { e })',
     ['handoff: `task` is missing'],

@@ -85,7 +85,7 @@ function renderStandardLibrary(): string {
 function renderModule(name: string, source: string): string[] {
   const functions = publicFunctions(source).map(({ signature, doc }) => [quoted(signature), doc]);
   const reexports = [...source.matchAll(/^pub import \{([^}]*)\} from "([^"]+)"/gm)].map(([, names = '', from = '']) => [
-    quoted(names.trim()),
+    quoted(oneLine(names)),
     `from \`${from}\``,
   ]);
   const fixture = `std-${name.replaceAll('/', '-')}`;
@@ -103,11 +103,17 @@ interface PublicFunction {
 }
 
 function publicFunctions(source: string): PublicFunction[] {
-  const declaration = /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?pub (?:gen )?fn (\w+(?:<[^>]*>)?\([^\n]*?\)(?: -> [^{\n]+?)?) \{/g;
+  const declaration =
+    /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?pub (?:gen )?fn (\w+(?:<[^>]*>)?\((?:(?!\) \{)[\s\S])*?\)(?: -> [^{\n]+?)?) \{/g;
   return [...source.matchAll(declaration)].map(([, doc = '', signature = '']) => {
     if (doc === '') throw new Error(`a public function has no comment: ${signature}`);
-    return { signature, doc: prose(doc) };
+    return { signature: oneLine(signature), doc: prose(doc) };
   });
+}
+
+/** Lists that the formatter has put on several lines. */
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ').replaceAll('( ', '(').replaceAll(', )', ')').replace(/,$/, '');
 }
 
 /** The comment at the head of a module. */

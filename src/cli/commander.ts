@@ -85,6 +85,15 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
       exitCode = await doctorCommand(platform, provider, options);
     });
 
+  addCommand(program, 'completion')
+    .description('print a script that completes harn in a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .addHelpText('after', COMPLETION_HELP)
+    .action(async (shell: string) => {
+      const { completionCommand } = await import('./commands/completion.ts');
+      exitCode = completionCommand(platform, shell, program);
+    });
+
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -93,6 +102,11 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
   }
   return exitCode;
 }
+
+const COMPLETION_HELP = `
+bash  source <(harn completion bash)
+zsh   source <(harn completion zsh)
+fish  harn completion fish | source`;
 
 const FMT_HELP = `
 Prints the names of files that changed. The meaning of a script and its comments

@@ -6,7 +6,7 @@ import type { ProcessIdentity } from '../store/process-identity.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { SNAPSHOT_VERSION } from '../store/snapshot-version.ts';
 import type { WorkerFileSet } from '../store/worker-folder.ts';
-import { STATUSES, type WorkerStatus } from '../store/worker-status.ts';
+import { STATUSES, WORKER_ID, type WorkerStatus } from '../store/worker-status.ts';
 import { instantIn, type SeenProcess, type SuspensionHead, suspensionHead, textIn } from './suspension-head.ts';
 import { effectiveStatus, type LifecycleState, lifecycleStateOf } from './transition.ts';
 
@@ -95,7 +95,7 @@ function problemOf(head: JsonObject): Omit<UnreadableFile, 'path'> | undefined {
   if (type === undefined && textIn(id) === undefined) return { kind: 'foreign', problem: 'not a worker snapshot' };
   if (typeof version !== 'number') return { kind: 'damaged', problem: 'field `version`: expected a number' };
   if (version > SNAPSHOT_VERSION) return { kind: 'damaged', problem: `written by a newer harn (format ${version})` };
-  if (textIn(id) === undefined) return { kind: 'damaged', problem: 'field `id`: expected a text' };
+  if (typeof id !== 'string' || !WORKER_ID.test(id)) return { kind: 'damaged', problem: 'field `id`: not an id' };
   if (!STATUSES.some((known) => known === status)) return { kind: 'damaged', problem: 'field `status`: not a status' };
   return undefined;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { STATUSES } from './worker-status.ts';
+import { STATUSES, WORKER_ID } from './worker-status.ts';
 
 /**
  * The snapshot of a worker, format 1 (spec/agents.md 4.7). Only what lifecycle itself relies on is described; the
@@ -39,7 +39,7 @@ export const snapshotSchema = z.looseObject({
   /** `daemon_snapshot` is the copy that a daemon keeps in its own directory (11.4). */
   _type: z.enum(['worker_snapshot', 'daemon_snapshot']),
   version: z.literal(1),
-  id: text.check(z.regex(/^[A-Za-z0-9._-]{1,200}$/, 'expected letters, digits, dots, hyphens and underscores')),
+  id: text.check(z.regex(WORKER_ID, 'expected letters, digits, dots, hyphens and underscores')),
   name: text,
   task: text,
   status: z.enum(STATUSES),

@@ -2,3 +2,6 @@
 export const STATUSES = ['running', 'awaiting', 'suspended', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
 
 export type WorkerStatus = (typeof STATUSES)[number];
+
+/** What an id of a worker may be made of; it names files. */
+export const WORKER_ID = /^[A-Za-z0-9._-]{1,200}$/;

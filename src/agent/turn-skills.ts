@@ -57,7 +57,8 @@ async function tellSkill(loop: Loop, type: 'skill_activated' | 'skill_deactivate
 }
 
 export function activeSkillNames({ metadata }: Transcript): readonly string[] {
-  const { active_skills: names } = metadata;
+  // What a file held need not have any.
+  const names = (metadata as Transcript['metadata'] | undefined)?.active_skills;
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 

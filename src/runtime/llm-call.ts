@@ -1,4 +1,5 @@
 import { assertWithinBudget, budgetError, projectCall } from '../agent/call-budget.ts';
+import { retryFacts } from '../agent/call-events.ts';
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
 import { assistantMessage, decodeMessages, type Message, userMessage } from '../agent/message.ts';
@@ -71,7 +72,11 @@ export async function askOnce(context: Context, call: LlmCall, onEvent?: (event:
     policyOf(options, call),
     wish !== undefined && call.isLive === true ? { ...wish, retries: 0 } : wish,
     context.signal,
-    onEvent,
+    (event) => {
+      onEvent?.(event);
+      if (event.type === 'retry' || event.type === 'schema_retry')
+        services.events.emit({ session_id: history.sessionId ?? null, ...retryFacts(event) });
+    },
   );
   const answer = withTextCalls(shaped.answer, request);
   const transcript = shaped.faults.length > 0 ? before : appendMessage(before, assistantMessage(answer.text, answer.toolCalls));

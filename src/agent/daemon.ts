@@ -11,6 +11,7 @@ import { messageCalls, messageText, userMessage } from './message.ts';
 import { commitPark, park } from './park.ts';
 import { AWAIT_RESUMPTION, parkAudit, requestConditions } from './self-park.ts';
 import { consolidate } from './turn-compaction.ts';
+import { runHook } from './turn-hooks.ts';
 
 /**
  * A loop that idles instead of ending (spec/agents.md 11.2). With something to wake it the loop waits in this
@@ -65,7 +66,7 @@ export async function idleDaemon(loop: Loop, daemon: DaemonOptions, sources: Wak
     if (sources.canWake) saveIdle(loop, request, 'idle');
     emitIdleAudit(loop, request);
   }
-  await loop.live.callbacks.hook?.('session_idle', { session_id: loop.activation.sessionId });
+  await runHook(loop, 'session_idle');
   if (mayPark && !sources.canWake) return { kind: 'parked', end: await parkIdle(loop, request) };
   return waitForWake(loop, daemon, sources);
 }

@@ -82,7 +82,19 @@ export type ToolCallFacts = {
   readonly arguments: JsonObject;
 };
 
-export type TurnHook = 'pre_agent_turn' | 'post_agent_turn' | 'post_turn' | 'session_idle';
+export type TurnHook =
+  | 'session_start'
+  | 'session_end'
+  | 'session_error'
+  | 'session_idle'
+  | 'user_prompt_submit'
+  | 'pre_agent_turn'
+  | 'post_agent_turn'
+  | 'post_turn'
+  | 'pre_compact'
+  | 'post_compact'
+  | 'permission_asked'
+  | 'permission_replied';
 
 /** `llm_caller` turned a fault into an end of the loop. */
 export interface LlmCallerFault {
@@ -106,8 +118,9 @@ export type LoopControlAnswer = {
 
 export type EscalationAnswer = { readonly grant: 'deny' | 'once' | 'session'; readonly reason?: string | undefined };
 
-/** Reminders that hooks of a turn returned; refusing a turn is not theirs to do. */
+/** What hooks returned: reminders, and a refusal, which only some events heed. */
 export interface HookAnswer {
+  readonly denied?: string | undefined;
   readonly reminders: readonly ReminderSpec[];
 }
 

@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert-never.ts';
+import { HarnError } from '../base/harn-error.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd } from '../lifecycle/activation.ts';
 import { RESUME_CONTINUITY } from './apply-resume.ts';
@@ -15,7 +16,7 @@ import { type RequestFrame, requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
 import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
 import { messageText, toolMessage } from './message.ts';
-import { park, parkByItself } from './park.ts';
+import { isNotOurs, park, parkByItself } from './park.ts';
 import { pendingReminders } from './reminder.ts';
 import { noteReminder } from './reminder-notes.ts';
 import { isProviderOn } from './reminder-providers.ts';
@@ -28,6 +29,7 @@ import { runTool } from './tool-dispatch.ts';
 import { decodeToolSearch, nativeSearch, searchableTools, shownTools } from './tool-search.ts';
 import { lastOfRole } from './transcript.ts';
 import { type TurnOutcome, takeTurn } from './turn.ts';
+import { runHook } from './turn-hooks.ts';
 import { activeSkills } from './turn-skills.ts';
 
 /**
@@ -41,12 +43,33 @@ export async function runLoop(activation: Activation, world: LoopWorld): Promise
   const loop = await openLoop(activation, world);
   const detach = loop.live.attach?.(() => loop.progress.transcript);
   try {
-    return await takeTurns(loop);
+    return await runSession(loop);
   } finally {
     detach?.();
     loop.sources?.close();
     loop.autonomy?.close();
   }
+}
+
+/** The hooks of a session around its turns; a park is no end of it. */
+async function runSession(loop: Loop): Promise<LoopEnd> {
+  const { activation } = loop;
+  const isResumed = activation.resume !== undefined;
+  await runHook(loop, 'session_start', { worker_id: activation.workerId, is_resumed: isResumed });
+  if (!isResumed) await runHook(loop, 'user_prompt_submit', { source: 'prompt', count: 1 });
+  try {
+    const end = await takeTurns(loop);
+    if (end.kind === 'ended') await runHook(loop, 'session_end', { worker_id: activation.workerId, status: end.result.status ?? null });
+    return end;
+  } catch (error) {
+    if (!isNotOurs(loop, error)) await runHook(loop, 'session_error', { worker_id: activation.workerId, code: errorCode(error) });
+    throw error;
+  }
+}
+
+/** Never the text: it may quote what the loop worked on. */
+function errorCode(error: unknown): string {
+  return error instanceof HarnError ? error.code : 'unknown';
 }
 
 async function takeTurns(loop: Loop): Promise<LoopEnd> {
@@ -115,7 +138,7 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     fallbackTurns: 0,
     retries: [],
   };
-  withoutRefusedReminder(loop);
+  settleGivenReminders(loop);
   tellLostHandles(loop);
   return loop;
 }
@@ -141,12 +164,15 @@ function text(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The resume put its reminder in without knowing the options; here they are known. */
-function withoutRefusedReminder(loop: Loop): void {
+/** The resume, and whoever started the loop, put reminders in without knowing the options; here they are known. */
+function settleGivenReminders(loop: Loop): void {
   const { activation, options, progress } = loop;
   const put = pendingReminders(progress.transcript).filter((reminder) => reminder.dedupe_key === RESUME_CONTINUITY);
-  if (activation.resume !== undefined)
-    for (const reminder of put) noteReminder(activation, progress.counters.iterations_completed, 'injected', reminder);
+  const isNew = activation.resume === undefined;
+  const turn = progress.counters.iterations_completed;
+  for (const reminder of isNew ? [] : put) noteReminder(activation, turn, 'injected', reminder);
+  const inherited = isNew && turn === 0 ? pendingReminders(progress.transcript).filter(({ source }) => source === 'inherited') : [];
+  for (const reminder of inherited) noteReminder(activation, turn, 'inherited', reminder);
   const refused = isProviderOn(options.reminders, RESUME_CONTINUITY) ? [] : put;
   if (refused.length === 0) return;
   recordStep(loop, { t: 'edit', at: 0, removed: 0, inserted: [], dropped_reminders: refused.map((reminder) => reminder.id) });

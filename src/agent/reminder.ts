@@ -103,6 +103,24 @@ export function injectReminder(transcript: Transcript, spec: ReminderSpec): Inje
   return { transcript: injected, reminderId: reminder.id, dedupedCount: transcript.events.length - events.length };
 }
 
+/** What the children of a loop are told of its reminders: those that say so, or all, or none of them. */
+export type ReminderInheritance = 'marked' | 'everything' | 'nothing';
+
+/** Adds the reminders that a parent passes on to the transcript that its child starts from. */
+export function inheritReminders(child: Transcript, parent: Transcript, parentWorkerId: string, what: ReminderInheritance): Transcript {
+  const passed = pendingReminders(parent).filter(({ propagate }) => what === 'everything' || (what === 'marked' && propagate === 'all'));
+  return passed.reduce((sofar, { id: _, ...reminder }) => {
+    const spec = { ...reminder, source: 'inherited' as const, originating_agent_id: reminder.originating_agent_id ?? parentWorkerId };
+    return injectReminder(sofar, spec).transcript;
+  }, child);
+}
+
+/** Without what was said to one loop only, for the next one of the session. */
+export function withoutOwnReminders(transcript: Transcript): Transcript {
+  const events = transcript.events.filter(({ reminder }) => reminder?.propagate !== 'none');
+  return events.length === transcript.events.length ? transcript : { ...transcript, events };
+}
+
 export interface ReminderFilter {
   readonly id?: string | undefined;
   readonly tag?: string | undefined;

@@ -165,7 +165,9 @@ async function deniedReason(dispatcher: Dispatcher, call: ToolCall, phase: Phase
   }
   if (verdict.kind !== 'forbid' && callbacks.escalate !== undefined && options.permissions !== undefined) {
     phase.events.push(permissionEvent('PermissionEscalation', call.name, verdict.reason));
+    await callbacks.hook?.('permission_asked', { session_id: dispatcher.sessionId, tool: call.name });
     const answer = await callbacks.escalate({ tool: call.name, args: call.arguments, reason: verdict.reason });
+    await callbacks.hook?.('permission_replied', { session_id: dispatcher.sessionId, tool: call.name, grant: answer.grant });
     if (answer.grant !== 'deny') {
       phase.events.push(permissionEvent('PermissionGrant', call.name, answer.reason ?? `granted ${answer.grant}`));
       if (answer.grant === 'session') phase.granted = [...phase.granted, { tool: call.name, grant: 'session' }];

@@ -7,6 +7,7 @@ import type { Message } from './message.ts';
 import { isNotOurs } from './park.ts';
 import { dropUnpreserved, pendingReminders } from './reminder.ts';
 import { summariseMessages } from './summary-call.ts';
+import { runHook } from './turn-hooks.ts';
 
 /** Compaction inside a loop (spec/agents.md 3.5 step 3): when the transcript grew too large, and before a daemon idles. */
 export async function compactWhenLarge(loop: Loop): Promise<void> {
@@ -36,6 +37,9 @@ async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.c
   const keepLast = compaction.strategy === 'summarize_all' ? unanswered : compaction.keepLast;
   const range = removableRange(messages, compaction.keepFirst, keepLast);
   if (range === undefined) return;
+  const facts = { strategy: compaction.strategy, messages: messages.length, archived_messages: range.removed };
+  // Who wants to keep everything may say so, and answers for what the model does with it.
+  if ((await runHook(loop, 'pre_compact', facts)) !== undefined) return;
   const { summary, engine, usage } = await substituteFor(loop, write, messages.slice(range.at, range.at + range.removed));
   const plan = compactionPlan(messages, {
     keepFirst: compaction.keepFirst,
@@ -60,6 +64,7 @@ async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.c
   });
   loop.hasCompacted = true;
   emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
+  await runHook(loop, 'post_compact', plan.event.metadata);
 }
 
 /** The author's callback comes first, then the model; `truncate`, and a model that fails, leave an outline. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import { messageText } from './message.ts';
 import { matchSkills, type Skill, type SkillMatch } from './skills.ts';
@@ -56,9 +56,9 @@ async function tellSkill(loop: Loop, type: 'skill_activated' | 'skill_deactivate
   await loop.live.callbacks.skill?.(type === 'skill_activated' ? 'on_activate' : 'on_deactivate', name);
 }
 
+/** The metadata of a transcript that somebody brought along may be anything. */
 export function activeSkillNames({ metadata }: Transcript): readonly string[] {
-  // What a file held need not have any.
-  const names = (metadata as Transcript['metadata'] | undefined)?.active_skills;
+  const names = isJsonObject(metadata) ? metadata.active_skills : undefined;
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 

@@ -6,7 +6,7 @@ import { sessionEvent } from './call-events.ts';
 import { judgeDone } from './done-judge.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
-import type { LoopControlAnswer, PostTurnAnswer, TurnHook } from './loop-live.ts';
+import type { LoopControlAnswer, PostTurnAnswer } from './loop-live.ts';
 import { callPolicy } from './loop-options.ts';
 import { applyRecord, feedbackMessage, type TurnRecord } from './loop-record.ts';
 import { buildRequest, rewrittenMessages } from './loop-request.ts';
@@ -23,6 +23,7 @@ import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
 import { compactWhenLarge } from './turn-compaction.ts';
+import { runHook } from './turn-hooks.ts';
 import { remindersOfTurn } from './turn-reminders.ts';
 import { chooseSkills } from './turn-skills.ts';
 
@@ -44,9 +45,9 @@ export interface TurnOutcome {
 /** One turn of the loop, steps 2 to 14 of spec/agents.md 3.5; what comes at the boundary is in loop.ts. */
 export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   const startedMs = loop.world.clock.monotonicMs();
-  receiveHostMessages(loop);
+  await receiveHostMessages(loop);
   await compactWhenLarge(loop);
-  await runHook(loop, 'pre_agent_turn', { session_id: loop.activation.sessionId, iteration: loop.progress.counters.iterations_completed });
+  await runHook(loop, 'pre_agent_turn', { iteration: loop.progress.counters.iterations_completed });
   openTurn(loop);
   injectFeedback(loop);
   await chooseSkills(loop);
@@ -91,17 +92,13 @@ interface ReadAnswer {
 
 // Steps 2 to 7: what is there before the model is asked.
 
-function receiveHostMessages(loop: Loop): void {
+async function receiveHostMessages(loop: Loop): Promise<void> {
   const { deferred_user_messages: deferred } = loop.progress.counters;
   const texts = [...deferred, ...loop.live.inbox.takeHostMessages()];
   const added = texts.map((text): AddedMessage => ({ kind: 'host_input', message: userMessage(text) }));
-  if (added.length > 0) recordStep(loop, { t: 'in', added, ...(deferred.length === 0 ? {} : { deferred: deferred.length }) });
-}
-
-/** Reminders that a hook returned are pending from then on. */
-async function runHook(loop: Loop, event: TurnHook, payload: JsonObject): Promise<void> {
-  const answer = await loop.live.callbacks.hook?.(event, payload);
-  if (answer !== undefined && answer.reminders.length > 0) recordStep(loop, { t: 'in', reminders: answer.reminders });
+  if (added.length === 0) return;
+  recordStep(loop, { t: 'in', added, ...(deferred.length === 0 ? {} : { deferred: deferred.length }) });
+  await runHook(loop, 'user_prompt_submit', { source: 'host', count: added.length });
 }
 
 function openTurn(loop: Loop): void {

@@ -67,7 +67,8 @@ function createForRun(run: Run): Lifecycle {
   handleStop(run, (signal, graceMs) => stopLoops(lifecycle, signal, graceMs));
   services.runTurnHook = async (event, payload, sessionId) => {
     const outcome = await lifecycle.hooks.runChain(event, payload, [], tapeOf(services, sessionId));
-    return { reminders: outcome.reminders.map((spec) => ({ source: 'hook', ...decodeReminderSpec(spec) })) };
+    const denied = outcome.control === 'deny' ? outcome.reason : undefined;
+    return { denied, reminders: outcome.reminders.map((spec) => ({ source: 'hook', ...decodeReminderSpec(spec) })) };
   };
   return lifecycle;
 }

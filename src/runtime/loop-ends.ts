@@ -1,3 +1,4 @@
+import { withoutOwnReminders } from '../agent/reminder.ts';
 import { decodeTranscript } from '../agent/transcript.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd, LoopRunner } from '../lifecycle/activation.ts';
@@ -29,5 +30,5 @@ export function withLoopEnds(runner: LoopRunner, run: Run): LoopRunner {
 function storeSession(run: Run, { config }: Activation, end: LoopEnd): void {
   const named = isJsonObject(config.options) ? config.options.session_id : undefined;
   if (end.kind === 'parked' || typeof named !== 'string' || !isJsonObject(end.state.transcript)) return;
-  agentServices(run).sessions.save(named, decodeTranscript(end.state.transcript, 'agent_loop'));
+  agentServices(run).sessions.save(named, withoutOwnReminders(decodeTranscript(end.state.transcript, 'agent_loop')));
 }

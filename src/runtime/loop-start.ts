@@ -1,3 +1,5 @@
+import { inheritReminders, type ReminderInheritance } from '../agent/reminder.ts';
+import { createTranscript, isTranscript } from '../agent/transcript.ts';
 import type { JsonObject } from '../base/json.ts';
 import { readDaemonSeed } from '../lifecycle/daemon-snapshot.ts';
 import type { StartOptions } from '../lifecycle/start.ts';
@@ -9,6 +11,7 @@ import { agentServices } from './agent-services.ts';
 import { field, optionalText } from './agent-values.ts';
 import type { Context } from './context.ts';
 import type { Execution } from './execution-place.ts';
+import { plainError } from './errors.ts';
 import { toJson } from './json.ts';
 import { limitsOf, narrowedOptions } from './loop-limits.ts';
 import type { Value } from './value.ts';
@@ -24,6 +27,8 @@ export interface LoopRequest {
   readonly sessionId?: string | undefined;
   /** Where its code works, when not where the caller's does. */
   readonly execution?: Execution | undefined;
+  /** Of a child worker: which reminders of its parent it gets; left out for loops that are none. */
+  readonly reminders?: ReminderInheritance | undefined;
   /** JSON Schema of the `data` that the caller wants. */
   readonly returnsSchema?: JsonObject | undefined;
 }
@@ -51,21 +56,44 @@ export async function loopStart(context: Context, request: LoopRequest): Promise
       returns_schema: request.returnsSchema ?? null,
       session_id: place.sessionId,
       parent_session_id: parent?.sessionId ?? null,
-      reminder_propagation: null,
+      reminder_propagation: request.reminders ?? null,
     },
     carry: { policy: place.limits.policy ?? null },
     live: createLive(context, options, place),
     program: describeProgram(context.run, options),
-    ...loopSeed(context, named, options),
+    ...withInherited(context, place.sessionId, request.reminders, loopSeed(context, named, options)),
   };
 }
 
+type LoopSeed = Pick<StartOptions, 'seedTranscript' | 'seedLoop' | 'daemon'>;
+
+/** A child hears what its parent was told for all. */
+function withInherited(context: Context, sessionId: string, what: ReminderInheritance | undefined, seed: LoopSeed): LoopSeed {
+  const parent = currentLoop(context);
+  const above = parent === undefined ? undefined : agentServices(context.run).sessions.transcript(parent.sessionId);
+  if (what === undefined || parent === undefined || above === undefined) return seed;
+  const start = isTranscript(seed.seedTranscript) ? seed.seedTranscript : createTranscript(sessionId);
+  const told = inheritReminders(start, above, parent.workerId, what);
+  return told === start ? seed : { ...seed, seedTranscript: told };
+}
+
+/** `reminder_propagation` of a child. @throws plain error for another word */
+export function reminderInheritance(value: Value, operation: string): ReminderInheritance {
+  switch (value) {
+    case undefined:
+    case 'session':
+      return 'marked';
+    case 'all':
+      return 'everything';
+    case 'none':
+      return 'nothing';
+    default:
+      throw plainError(`${operation}: reminder_propagation must be all, session or none`);
+  }
+}
+
 /** What a loop goes on from: the daemon of `resume_path`, else the history of a named session, else the transcript of the options. */
-function loopSeed(
-  context: Context,
-  named: string | undefined,
-  options: Value,
-): Pick<StartOptions, 'seedTranscript' | 'seedLoop' | 'daemon'> {
+function loopSeed(context: Context, named: string | undefined, options: Value): LoopSeed {
   const path = optionalText(field(options, 'resume_path'));
   if (path !== undefined) return readDaemonSeed(lifecycleOf(context.run), path);
   const history = named === undefined ? undefined : agentServices(context.run).sessions.transcript(named);

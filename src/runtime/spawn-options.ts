@@ -14,7 +14,7 @@ import { plainError } from './errors.ts';
 import { type PreparedExecution, prepareExecution } from './execution.ts';
 import { toJson } from './json.ts';
 import { objectJson, optionalCallable, suspensionValue } from './lifecycle-values.ts';
-import { loopStart } from './loop-start.ts';
+import { loopStart, reminderInheritance } from './loop-start.ts';
 import { Dict, type HarnFunction, type Value } from './value.ts';
 
 /** From the arguments of `spawn_agent` and `sub_agent_run` to what lifecycle starts (spec/agents.md 4.2, 4.4). */
@@ -60,7 +60,8 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
   const options = graph === undefined ? loop : mergeDicts(loop, dictOf([['graph', graph]]));
   const execution = await executionOf(context, dictGet(config, 'execution'), 'spawn_agent');
   const system = dictGet(config, 'system') ?? field(dictGet(config, 'node'), 'system');
-  const start = await loopStart(context, { task, system, options, execution: execution?.execution });
+  const reminders = reminderInheritance(field(given, 'reminder_propagation'), 'spawn_agent');
+  const start = await loopStart(context, { task, system, options, execution: execution?.execution, reminders });
   return {
     start: {
       ...start,
@@ -126,6 +127,7 @@ export async function subAgentOptions(
     options: carriedPolicy(allowedTools(loop, field(given, 'allowed_tools')), field(given, 'carry')),
     sessionId: agentServices(context.run).random.id('sub_agent_session'),
     returnsSchema: isJsonObject(schema) ? schema : undefined,
+    reminders: reminderInheritance(field(given, 'reminder_propagation'), 'sub_agent_run'),
   });
   return {
     start: {

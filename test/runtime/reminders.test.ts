@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ScriptFolder } from './script-folder.ts';
+
+let folder: ScriptFolder;
+beforeEach(() => {
+  folder = new ScriptFolder();
+});
+afterEach(() => folder.remove());
+
+/** A parent whose hook gives it three reminders, and whose tool starts a child. */
+const parent = (childOptions: string): string => `
+  register_session_hook("pre_agent_turn", { e -> [
+    {body: "for all", propagate: "all", dedupe_key: "a"},
+    {body: "for the session", dedupe_key: "s"},
+    {body: "for this loop", propagate: "none", dedupe_key: "n"},
+  ] })
+  tool delegate() -> string {
+    clear_session_hooks()
+    return sub_agent_run("Child work", {provider: "mock", tool_format: "native"${childOptions}}).summary
+  }
+  llm_mock({tool_calls: [{name: "delegate", arguments: {}}]})
+  llm_mock({text: "child done"})
+  llm_mock({text: "done"})
+  agent_loop("Parent work", nil, {provider: "mock", tool_format: "native", tools: delegate, session_id: "p"})
+  fn reminders(call) { return call.messages.map({ m -> m.content }).filter({ c -> starts_with(to_string(c), "<system-reminder>") }).map({ c -> split(c, "\\n")[1] }) }
+  println(reminders(llm_mock_calls()[1]))
+`;
+
+describe('how far a reminder reaches (3.10)', () => {
+  test.each([
+    ['by default what is for all', '', '[for all]'],
+    ['with "all" everything', ', reminder_propagation: "all"', '[for all, for the session, for this loop]'],
+    ['with "none" nothing', ', reminder_propagation: "none"', '[]'],
+  ])('a child gets %s', async (_what, options, expected) => {
+    expect(await folder.lines(parent(options))).toEqual([expected]);
+  });
+
+  test('another word is refused', async () => {
+    expect(await folder.lines('println(try { sub_agent_run("x", {reminder_propagation: "some"}) } catch (e) { to_string(e) })')).toEqual([
+      'sub_agent_run: reminder_propagation must be all, session or none',
+    ]);
+  });
+
+  test('the next loop of the session gets all but what was for one loop', async () => {
+    const out = await folder.lines(`${parent('')}
+      llm_mock({text: "again"})
+      agent_loop("More", nil, {provider: "mock", tool_format: "native", session_id: "p"})
+      println(reminders(llm_mock_calls()[3]))
+    `);
+    expect(out[1]).toBe('[for all, for the session]');
+  });
+
+  test('what is passed on is noted', async () => {
+    const out = await folder.lines(`${parent('')}
+      for record in event_log.subscribe({topic: "transcript.reminder.lifecycle", from_cursor: 0}) {
+        if record.kind == "transcript.reminder.inherited" {
+          println("\${record.payload.source} \${record.payload.dedupe_key}")
+          break
+        }
+      }
+    `);
+    expect(out[1]).toBe('inherited a');
+  });
+});
+
+describe('session hooks around a loop (10.1)', () => {
+  const LOG = `
+    import { omit } from "std/json"
+    for event in ["session_start", "user_prompt_submit", "pre_compact", "post_compact", "session_end", "session_error", "permission_asked", "permission_replied"] {
+      register_session_hook(event, { payload -> println("\${event} \${json_stringify(omit(payload, ["session_id", "worker_id"]))}") })
+    }
+  `;
+
+  test('start, prompt, compaction and end are told, without what was said', async () => {
+    const out = await folder.lines(`${LOG}
+      tool look() -> string { return "seen" }
+      llm_mock({tool_calls: [{name: "look", arguments: {}}]})
+      llm_mock({text: "done"})
+      agent_loop("A secret task", nil, {provider: "mock", tool_format: "native", tools: look, compaction: {strategy: "truncate", keep_last_n: 1, threshold: 4}})
+    `);
+    expect(out.map((line) => line.split(' ')[0])).toEqual([
+      'session_start',
+      'user_prompt_submit',
+      'pre_compact',
+      'post_compact',
+      'session_end',
+    ]);
+    expect(out[2]).toBe('pre_compact {"archived_messages":1,"messages":3,"strategy":"truncate"}');
+    expect(out.at(-1)).toBe('session_end {"status":"done"}');
+    expect(out.join()).not.toContain('secret');
+  });
+
+  test('a hook that denies keeps the transcript as it is', async () => {
+    const out = await folder.lines(`
+      register_session_hook("pre_compact", { e -> false })
+      tool look() -> string { return "seen" }
+      llm_mock({tool_calls: [{name: "look", arguments: {}}]})
+      llm_mock({text: "done"})
+      let r = agent_loop("Task", nil, {provider: "mock", tool_format: "native", tools: look, compaction: {strategy: "truncate", keep_last_n: 1, threshold: 1}})
+      println(r.trace.compactions)
+    `);
+    expect(out).toEqual(['0']);
+  });
+
+  test('an error of the model is told by its code, an escalation by the tool', async () => {
+    const out = await folder.lines(`${LOG}
+      tool drop() -> string { return "dropped" }
+      llm_mock({tool_calls: [{name: "drop", arguments: {}}]})
+      llm_mock({error: {category: "auth", message: "a secret key"}})
+      try {
+        agent_loop("Task", nil, {provider: "mock", tool_format: "native", tools: drop, permissions: {allow: [], on_escalation: { r -> {grant: "once"} }}})
+      } catch (e) { println("failed") }
+    `);
+    expect(out.slice(2)).toEqual([
+      'permission_asked {"tool":"drop"}',
+      'permission_replied {"grant":"once","tool":"drop"}',
+      'session_error {"code":"llm"}',
+      'failed',
+    ]);
+  });
+});

@@ -97,7 +97,7 @@ export const COMPRESSION: BuiltinGroup = {
     { text: 'NAME: …', when: 'what is to be unpacked was not packed that way' },
     { text: 'NAME: expected a list of entries', when: '`tar_create`, `zip_create`' },
     { text: 'NAME: an entry needs a path', when: '`tar_create`, `zip_create`' },
-    { text: 'NAME: unsafe path P', when: 'a path that is absolute or climbs with `..`' },
+    { text: 'NAME: unsafe path P', when: '`zip_extract` of an archive with a path that is absolute or climbs with `..`' },
   ],
   builtins: {
     ...codec('gzip', (data, level) => gzipSync(data, { level: clamp(level, 0, 9, 6) }), gunzipSync),

@@ -172,7 +172,10 @@ export const HTTP: BuiltinGroup = {
       when: 'also `url is required`, `unsupported scheme: S`, `invalid proxy: U` and `pinned_sha256 must be 64 hex digits, got S`',
     },
     { text: 'NAME: unknown stream ID', when: '`http_stream_…` after its end; `http_session_request: unknown session ID` likewise' },
-    { text: 'Error [egress_blocked]: …', when: '`egress_policy` refuses the host' },
+    {
+      text: '{category, host, message, port, reason, type, url}',
+      when: '`egress_policy` refuses the host; the category is `egress_blocked`',
+    },
   ],
   builtins: {
     http_get: {

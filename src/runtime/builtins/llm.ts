@@ -149,7 +149,7 @@ export const LLM: BuiltinGroup = {
   title: 'Model calls',
   errors: [
     {
-      text: '{category, kind, reason, message, provider, model, retry_after_ms}',
+      text: '{category, kind, message, model, provider, reason, retry_after_ms}',
       when: 'a model call that failed throws this dict; the calls in `…_safe` give it back instead',
     },
     { text: 'llm_mock: expected a dict', when: '`llm_mock`' },

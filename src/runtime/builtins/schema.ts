@@ -15,7 +15,10 @@ export const SCHEMA: BuiltinGroup = {
   title: 'Schemas',
   errors: [
     { text: "at LOC: expected type 'string', got 'int'; …", when: '`schema_expect` and `json_validate` throw all faults in one text' },
-    { text: 'Type error: NAME: a schema must be a dict, got T', when: 'a schema that is something else' },
+    {
+      text: 'Type error: a schema must be a dict, got T',
+      when: 'a schema that is something else; functions that change schemas put their name in front',
+    },
   ],
   builtins: {
     schema_is: {

@@ -99,7 +99,8 @@ export const SESSIONS: BuiltinGroup = {
   name: 'sessions',
   title: 'Agent sessions',
   errors: [
-    { text: 'NAME: missing session id', when: 'an id that is no string' },
+    { text: 'NAME: missing session id', when: 'no id, where one is needed' },
+    { text: 'NAME: unknown session: ID', when: 'a session that is not there' },
     { text: 'NAME: expected a count', when: '`agent_session_trim`, `agent_session_fork_at`' },
     { text: 'agent_subscribe: expected a function', when: '`agent_subscribe`' },
   ],

@@ -184,7 +184,7 @@ export const SSE: BuiltinGroup = {
   name: 'sse',
   title: 'Server-sent events',
   errors: [
-    { text: 'sse_connect: URL answered STATUS', when: 'the server refuses' },
+    { text: 'sse_connect: U answered STATUS', when: 'the server refuses' },
     { text: 'NAME: unknown stream ID', when: 'a stream that was closed' },
     { text: 'sse_server_send: …', when: 'an event above the limit, or a full buffer' },
   ],

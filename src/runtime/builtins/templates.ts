@@ -39,7 +39,7 @@ export const TEMPLATES: BuiltinGroup = {
   errors: [
     { text: 'Failed to read template P: DETAIL', when: '`render`, `render_prompt`, `render_with_provenance`' },
     { text: 'P at L:C: MESSAGE', when: 'a template that cannot be read or filled in; `at L:C: MESSAGE` for `render_string`' },
-    { text: 'circular include detected: a → b → a', when: 'includes in a circle' },
+    { text: 'P at L:C: circular include detected: A → …', when: 'includes in a circle' },
   ],
   builtins: {
     render: renderFile('Fills in a template file. Relative paths start at the directory of the calling file.'),

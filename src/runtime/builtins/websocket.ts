@@ -221,7 +221,7 @@ export const WEBSOCKET: BuiltinGroup = {
     { text: 'websocket_connect: invalid url: U', when: '`websocket_connect`' },
     { text: 'websocket_connect: no server or mock for U: …', when: 'sockets reach servers and mocks of the same run only' },
     { text: 'NAME: unknown socket ID', when: 'a socket that was closed' },
-    { text: 'NAME: unknown server URL', when: '`websocket_route`, `websocket_accept`' },
+    { text: 'NAME: unknown server S', when: '`websocket_route`, `websocket_accept`' },
     { text: 'websocket_send: unknown message type T', when: '`websocket_send`' },
     { text: 'websocket_server: address A is in use', when: '`websocket_server`' },
   ],

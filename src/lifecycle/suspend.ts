@@ -1,10 +1,12 @@
+import { HarnError } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { claimPathOf, readLiveClaim } from '../store/claim-file.ts';
 import type { Initiator, ParkRequest } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { shownPathOf } from './persist.ts';
 import { hasConditions, parseResumeConditions, type ResumeConditions } from './resume-condition.ts';
+import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { approvePark } from './run-activation.ts';
 import { type SpecValue, storableSpec } from './spec-value.ts';
 import { summaryOf } from './summary.ts';
@@ -26,6 +28,35 @@ export interface SuspendRequest {
 }
 
 export const DEFAULT_WAIT_MS = 2000;
+
+/**
+ * `suspend_agent` by name. Only a worker that runs in this process can be asked; what another process has of it is
+ * looked up, so that the answer says where it stands (5.5, 13.31).
+ *
+ * @throws as `suspendWorker`; plain HarnError for a name that leads nowhere
+ */
+export async function suspendNamed(lifecycle: Lifecycle, target: ResumeTarget, request: SuspendRequest): Promise<JsonObject> {
+  const subject = knownSubject(lifecycle, target);
+  if (subject.worker !== undefined) return suspendWorker(lifecycle, subject.worker, request);
+  if (subject.status === 'suspended') return subject.summary();
+  parseResumeConditions(request.conditions, 'suspend_agent');
+  const claim = subject.files?.claim;
+  throw notRunningError(subject.id, subject.status, claim === undefined ? undefined : { owner: 'other-process', owner_pid: claim.pid });
+}
+
+function knownSubject(lifecycle: Lifecycle, target: ResumeTarget): ResumeSubject {
+  const unknown = (name: string): HarnError => new HarnError('plain', `unknown worker: ${name}`);
+  if (target.kind === 'path') throw unknown(target.path);
+  try {
+    const subject = resolveSubject(lifecycle, target);
+    // A root loop of this process has a name on disk before it has a handle (5.10).
+    if (subject.worker === undefined && subject.files?.claim?.pid === lifecycle.platform.processes.pid) throw unknown(target.id);
+    return subject;
+  } catch (error) {
+    const isMissing = error instanceof HarnError && isJsonObject(error.data.detail) && error.data.detail.reason === 'missing';
+    throw isMissing ? unknown(target.id) : error;
+  }
+}
 
 /**
  * Asks a worker to park at its next boundary.

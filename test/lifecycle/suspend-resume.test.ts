@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import { suspendNamed } from '../../src/lifecycle/suspend.ts';
 import type { Worker } from '../../src/lifecycle/worker.ts';
 import { FaultyFiles } from '../../src/platform/fault-points.ts';
+import type { Processes } from '../../src/platform/platform.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
@@ -146,6 +148,33 @@ describe('suspend', () => {
     expect(worker.pending).toBeUndefined();
     release();
     expect((await outcome(world, worker.id)).status).toBe('completed');
+  });
+
+  it('R20 13.31 of a worker that only its files know says where it stands, and whose it is', async () => {
+    const ask = (where: TestWorld, id: string): Promise<JsonObject> =>
+      suspendNamed(
+        where.lifecycle,
+        { kind: 'worker', id },
+        { reason: 'r', initiator: 'operator', conditions: undefined, resumeBy: undefined, waitMs: 0 },
+      );
+    const { world, worker, release } = await busyWorld([{ park: { reason: 'second' } }, { end: true }], createWorld(), {
+      park: { reason: 'first' },
+    });
+    const { processes } = testPlatform();
+    const other = createWorld({
+      directory: world.directory,
+      platform: { processes: Object.create(processes, { pid: { value: 1 } }) as Processes },
+    });
+    expect(await refusal(ask(other, worker.id))).toMatchObject({
+      code: 'HARN-SUS-001',
+      data: { status: 'running', detail: { owner: 'other-process', owner_pid: process.pid } },
+    });
+    release();
+    await worker.settled();
+    expect(await ask(other, worker.id)).toMatchObject({ status: 'suspended', suspension: { reason: 'first' } });
+    await close(other, worker.id);
+    expect(await refusal(ask(world, worker.id))).toMatchObject({ code: 'HARN-SUS-001', data: { status: 'cancelled' } });
+    expect((await refusal(ask(other, 'worker_nobody'))).message).toBe('unknown worker: worker_nobody');
   });
 
   it('R42 with a trigger that cannot be registered parks open and throws HARN-SUS-007', async () => {

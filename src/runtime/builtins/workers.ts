@@ -6,7 +6,7 @@ import { resumeWorker } from '../../lifecycle/resume.ts';
 import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
 import { restartWorker, spawnParked, spawnWorker } from '../../lifecycle/start.ts';
 import { summaryOf } from '../../lifecycle/summary.ts';
-import { DEFAULT_WAIT_MS, suspendWorker } from '../../lifecycle/suspend.ts';
+import { DEFAULT_WAIT_MS, suspendNamed } from '../../lifecycle/suspend.ts';
 import type { Worker } from '../../lifecycle/worker.ts';
 import { currentLoop } from '../agent-context.ts';
 import { lifecycleOf } from '../agent-lifecycle.ts';
@@ -185,20 +185,21 @@ async function settledSummary(context: Context, lifecycle: Lifecycle, worker: Wo
 const INITIATORS = ['self', 'parent', 'operator', 'triggered'] as const;
 
 async function suspendAgent(context: Context, lifecycle: Lifecycle, [handle, reason, options]: Args): Promise<Value> {
-  const worker = knownWorker(lifecycle, handle, 'suspend_agent');
+  const target = workerTarget(handle, 'suspend_agent');
+  const id = target.kind === 'worker' ? target.id : undefined;
   if (options !== undefined && !(options instanceof Dict))
     throw plainError(`suspend_agent: options must be a dict, got ${typeOf(options)}`);
   const callback = optionalCallable(field(options, 'resume_by'), 'suspend_agent: resume_by');
   const named = field(options, 'initiator');
   const initiator = INITIATORS.find((known) => known === named) ?? (currentLoop(context) === undefined ? 'operator' : 'parent');
   const waitMs = field(options, 'wait_ms');
-  const summary = await suspendWorker(lifecycle, worker, {
+  const summary = await suspendNamed(lifecycle, target, {
     reason: reason === undefined ? '' : display(reason),
     initiator,
     conditions: specValue(field(options, 'conditions')),
     resumeBy: callback,
-    waitMs: isInsideWorker(context, worker.id) ? 0 : typeof waitMs === 'number' ? waitMs : DEFAULT_WAIT_MS,
-    isInHook: hookWorkerId(context) === worker.id,
+    waitMs: id !== undefined && isInsideWorker(context, id) ? 0 : typeof waitMs === 'number' ? waitMs : DEFAULT_WAIT_MS,
+    isInHook: id !== undefined && hookWorkerId(context) === id,
   });
   return summaryValue(summary);
 }

@@ -94,7 +94,8 @@ export type TurnHook =
   | 'pre_compact'
   | 'post_compact'
   | 'permission_asked'
-  | 'permission_replied';
+  | 'permission_replied'
+  | 'file_edited';
 
 /** `llm_caller` turned a fault into an end of the loop. */
 export interface LlmCallerFault {

@@ -3,6 +3,7 @@ import { matchesGlob } from './glob.ts';
 import type { ToolCallFacts } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { pathArguments, policyFault, type ToolPolicyFacts } from './policy.ts';
+import { isWriting } from './tool.ts';
 
 /**
  * May this call run (spec/agents.md 2.4)? Declarations answer, each may only narrow. What the policy or a parent's
@@ -57,15 +58,12 @@ function checkApproval(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, p
   return ALLOW;
 }
 
-const WRITING = ['edit', 'write', 'delete', 'move'];
-
 /** A path that a writing tool was given and `write_path_allowlist` does not cover. */
 function refusedWrite(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, policy: JsonObject): string | undefined {
   const { write_path_allowlist: allowed } = policy;
   if (!Array.isArray(allowed) || tool === undefined) return undefined;
   const declared = { ...tool.annotations, ...tool.policy };
-  const isWriting = WRITING.includes(String(declared.kind)) || declared.side_effect_level === 'workspace_write';
-  if (!isWriting) return undefined;
+  if (!isWriting(tool)) return undefined;
   const globs = allowed.filter((glob) => typeof glob === 'string');
   return pathArguments(call, declared).find((path) => !globs.some((glob) => matchesGlob(glob, path)));
 }

@@ -21,6 +21,7 @@ import {
   completeArguments,
   isReadOnly,
   isToolFault,
+  isWriting,
   renderToolValue,
   resultStatus,
   type Tool,
@@ -112,6 +113,10 @@ async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number,
   }
   const result: CallResult = { pos, id, name, status: settled.status, text: settled.text };
   dispatcher.record({ t: 'result', ...result });
+  const tool = dispatcher.tools.get(name);
+  if (settled.status === 'ok' && tool !== undefined && isWriting(tool)) {
+    await dispatcher.callbacks.hook?.('file_edited', { session_id: dispatcher.sessionId, tool: name });
+  }
   emitUpdate(dispatcher, call, settled, dispatcher.clock.monotonicMs() - startedMs);
   return result;
 }

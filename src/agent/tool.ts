@@ -82,6 +82,14 @@ export function isReadOnly(tool: Tool): boolean {
   return tool.annotations.readOnlyHint === true;
 }
 
+const WRITING_KINDS = ['edit', 'write', 'delete', 'move'];
+
+/** By its annotation, or by the side effects that it declares. */
+export function isWriting({ annotations, policy }: Pick<Tool, 'annotations' | 'policy'>): boolean {
+  const declared = { ...annotations, ...policy };
+  return WRITING_KINDS.includes(String(declared.kind)) || declared.side_effect_level === 'workspace_write';
+}
+
 export function toolSpec(tool: Tool): ToolSpec {
   const { name, description, parameters, deferLoading, namespace } = tool;
   return {

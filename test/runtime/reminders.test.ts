@@ -118,4 +118,18 @@ describe('session hooks around a loop (10.1)', () => {
       'failed',
     ]);
   });
+
+  test('a tool that writes is told of when it has succeeded', async () => {
+    const out = await folder.lines(`
+      register_session_hook("file_edited", { payload -> println(payload.tool) })
+      let write = { name, handler -> {parameters: {}, handler: handler, annotations: {kind: "edit"}} }
+      var tools = tool_define(tool_registry(), "save", "s", write("save", { _a -> "saved" }))
+      tools = tool_define(tools, "fail", "f", write("fail", { _a -> throw "no" }))
+      tools = tool_define(tools, "look", "l", {parameters: {}, handler: { _a -> "seen" }})
+      llm_mock({tool_calls: ["look", "fail", "save"].map({ name -> {name: name, arguments: {}} })})
+      llm_mock({text: "done"})
+      agent_loop("Task", nil, {provider: "mock", tool_format: "native", tools: tools})
+    `);
+    expect(out).toEqual(['save']);
+  });
 });

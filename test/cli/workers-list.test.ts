@@ -13,10 +13,10 @@ import { CliWorld } from './harn.ts';
 
 const NOON = Date.UTC(2026, 3, 30, 12);
 const HOUR = 3_600_000;
-const WORKERS = '/work/.harn/workers';
+const WORKERS = '/project/.harn/workers';
 
 function platformWith(files: Readonly<Record<string, string>>, options: FakePlatformOptions = {}): FakePlatform {
-  return createFakePlatform({ now: NOON + 3 * HOUR, cwd: '/work', files, ...options });
+  return createFakePlatform({ now: NOON + 3 * HOUR, cwd: '/project', files, ...options });
 }
 
 function id(last: number): string {
@@ -45,7 +45,7 @@ const deadline = (hours: number): Partial<WorkerSnapshot> => ({
 const local = { resume_by_mechanism: 'ResumeBy.local_runtime' };
 
 function waiters(...lines: readonly object[]): Record<string, string> {
-  return { '/work/.harn/waiters.jsonl': lines.map((line) => `${JSON.stringify(line)}\n`).join('') };
+  return { '/project/.harn/waiters.jsonl': lines.map((line) => `${JSON.stringify(line)}\n`).join('') };
 }
 
 async function list(platform: FakePlatform, ...options: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -136,7 +136,7 @@ ${id(5)}  suspended  3h0m  parent             by its parent  reviewer  waiting f
       'foreign folder.json: not a file',
       'damaged lost.journal.jsonl: a journal without a first record',
       'damaged newer.json: written by a newer harn (format 7)',
-      "damaged odd.json: EISDIR: illegal operation on a directory, open '/work/.harn/workers/odd.journal.jsonl'",
+      "damaged odd.json: EISDIR: illegal operation on a directory, open '/project/.harn/workers/odd.journal.jsonl'",
       'foreign package.json: not a worker snapshot',
       'foreign receipt.json: a receipt',
       'damaged shell.json: field `id`: not an id',

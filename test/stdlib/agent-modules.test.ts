@@ -4,7 +4,7 @@ import { runText } from '../runtime/run-text.ts';
 
 /** Lines that a script prints under a frozen clock, with files of its own. */
 async function linesOf(script: string): Promise<string[]> {
-  const { out, outcome } = await runText(`mock_time(0)\n${script}`, createFakePlatform({ cwd: '/work' }));
+  const { out, outcome } = await runText(`mock_time(0)\n${script}`, createFakePlatform({ cwd: '/project' }));
   const lines = out.split('\n').slice(0, -1);
   if (outcome.kind === 'failed') lines.push(`FAILED ${outcome.failure.message}`);
   return lines;

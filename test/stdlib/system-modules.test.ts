@@ -4,7 +4,7 @@ import { runText } from '../runtime/run-text.ts';
 
 /** Lines that a script prints on a machine of its own, with the frozen clock of the script. */
 async function linesOn(options: FakePlatformOptions, script: string): Promise<{ lines: string[]; platform: FakePlatform; err: string }> {
-  const platform = createFakePlatform({ cwd: '/work', ...options });
+  const platform = createFakePlatform({ cwd: '/project', ...options });
   const { out, err, outcome } = await runText(`mock_time(0)\n${script}`, platform);
   const lines = out.split('\n').slice(0, -1);
   if (outcome.kind === 'failed') lines.push(`FAILED ${outcome.failure.message}`);

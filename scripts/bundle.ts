@@ -11,7 +11,7 @@ import { basename } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * What each pack exists for: everything that these modules need at once and no earlier pack has. All of a pack is
+ * What each pack exists for: everything that these modules, or the chunks they are in, need at once and no earlier pack has. All of a pack is
  * evaluated when any of it is needed; whatever no pack names is a pack of its own.
  */
 const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = [
@@ -25,6 +25,8 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
       'src/runtime/builtins/collections.ts',
     ],
   ],
+  // Both of the next ones need it; alone, neither has to load the other.
+  ['toml', ['node_modules/smol-toml/dist/parse.js']],
   ['compile', ['src/runtime/compile-program.ts']],
   ['workers', ['src/cli/commands/workers-list.ts']],
   ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],
@@ -67,6 +69,8 @@ interface Chunks {
   readonly texts: ReadonlyMap<string, string>;
   /** Chunks that a chunk imports at once. */
   readonly imports: ReadonlyMap<string, readonly string[]>;
+  /** The chunk that holds this module. */
+  readonly homeOf: ReadonlyMap<string, string>;
   /** The chunk that begins with this module. */
   readonly entryChunk: ReadonlyMap<string, string>;
 }
@@ -106,6 +110,7 @@ async function readChunks(root: string): Promise<Chunks> {
   return {
     texts: new Map([...outputFiles, ...(alone.outputFiles ?? [])].map(({ path, text }) => [basename(path), text])),
     imports: new Map(outputs.map(([chunk, output]) => [chunk, staticImports(output)])),
+    homeOf: new Map(outputs.flatMap(([chunk, { inputs }]) => Object.keys(inputs).map((input) => [input, chunk] as const))),
     entryChunk: new Map(outputs.flatMap(([chunk, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, chunk] as const]))),
   };
 }
@@ -126,8 +131,8 @@ function assignPacks(chunks: Chunks): ReadonlyMap<string, readonly string[]> {
   for (const [name, entries] of PACKS) {
     const members = new Set<string>();
     for (const entry of entries) {
-      const chunk = chunks.entryChunk.get(entry);
-      if (chunk === undefined) throw new Error(`scripts/bundle.ts names ${entry}, which nothing imports lazily`);
+      const chunk = chunks.entryChunk.get(entry) ?? chunks.homeOf.get(entry);
+      if (chunk === undefined) throw new Error(`scripts/bundle.ts names ${entry}, which is in no chunk`);
       addWithImports(chunks, chunk, members);
     }
     packs.set(

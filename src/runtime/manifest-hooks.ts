@@ -29,19 +29,21 @@ export function registerManifestHooks(run: Run, root: string | undefined, hooks:
   const file = path.join(root, 'harn.toml');
   readEntries(run, file).forEach((entry, index) => {
     try {
-      const { event, pattern, handler } = z.parse(hookEntry, entry);
+      const { event, pattern, handler } = decodeEntry(entry);
       const bound = lazyHandler(run, path.dirname(file), handler);
       if (WORKER_EVENTS.some((name) => name === event)) hooks.registerWorker(event, pattern, bound);
       else hooks.registerSession(event, pattern, bound, 'manifest');
     } catch (error) {
-      throw new HarnError('plain', `${file}: [[hooks]] entry ${index + 1}: ${problemOf(error)}`, { cause: error });
+      throw new HarnError('plain', `${file}: [[hooks]] entry ${index + 1}: ${errorText(error)}`, { cause: error });
     }
   });
 }
 
-function problemOf(error: unknown): string {
-  const issue = error instanceof z.core.$ZodError ? error.issues[0] : undefined;
-  return issue === undefined ? errorText(error) : `${issue.path.join('.')}: ${issue.message}`;
+function decodeEntry(entry: unknown): z.infer<typeof hookEntry> {
+  const outcome = hookEntry.safeParse(entry);
+  if (outcome.success) return outcome.data;
+  const [issue] = outcome.error.issues;
+  throw new HarnError('plain', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}`);
 }
 
 function readEntries({ platform }: Run, file: string): readonly unknown[] {

@@ -19,7 +19,7 @@ import {
 import { type Block, type Message, messageCalls, messageText } from './message.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
-import { wishedFormat } from './structured-output.ts';
+import { formatInstruction, wishedFormat } from './structured-output.ts';
 import { openAiTools } from './tool-search.ts';
 
 /** OpenAI chat completions and everything that speaks them (spec/agents.md 1.4): OpenRouter, local servers, Gemini. */
@@ -47,19 +47,17 @@ export function createOpenAiProvider(world: HttpWorld, service: ServiceFacts): P
 const SAME_NAME = ['temperature', 'top_p', 'stop', 'seed', 'frequency_penalty', 'presence_penalty'];
 
 function requestBody(request: ModelRequest, capabilities: Capabilities, isStream: boolean): JsonObject {
-  const { model, system, messages, tools, toolChoice, options } = request;
+  const { model, messages, tools, toolChoice, options } = request;
+  const system = [request.system ?? '', spokenFormat(options, capabilities)].filter((part) => part !== '').join('\n\n');
   const limit = options.max_tokens ?? DEFAULT_MAX_TOKENS;
   return {
     model,
-    messages: [
-      ...(system === undefined || system === '' ? [] : [{ role: 'system', content: system }]),
-      ...messages.flatMap((message) => wireMessage(message)),
-    ],
+    messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap((message) => wireMessage(message))],
     ...(isStream ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
     ...(capabilities.requires_completion_tokens ? { max_completion_tokens: limit } : { max_tokens: limit }),
     ...pickOptions(options, SAME_NAME),
     ...(tools.length === 0 ? {} : { tools: openAiTools(request), tool_choice: wireChoice(toolChoice) }),
-    ...wireFormat(options),
+    ...wireFormat(options, capabilities),
     ...wireThinking(request, capabilities),
     ...overrides(request),
   };
@@ -69,9 +67,15 @@ function wireChoice(choice: ModelRequest['toolChoice']): Json {
   return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
 }
 
-function wireFormat(options: JsonObject): JsonObject {
+/** In words where the service takes no schema; plain JSON always, because OpenAI refuses to be asked for it without the word. */
+function spokenFormat(options: JsonObject, { json_schema: takesSchema }: Capabilities): string {
+  return takesSchema && wishedFormat(options).schema !== undefined ? '' : formatInstruction(options);
+}
+
+function wireFormat(options: JsonObject, { json_schema: takesSchema }: Capabilities): JsonObject {
   const { schema, isJson, strict } = wishedFormat(options);
-  if (schema !== undefined) return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict } } };
+  if (schema !== undefined && takesSchema)
+    return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict } } };
   return isJson ? { response_format: { type: 'json_object' } } : {};
 }
 

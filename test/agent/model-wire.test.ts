@@ -499,6 +499,17 @@ describe('what is asked', () => {
     expect(await body('openai', { options })).toMatchObject({ response_format: { type: 'json_schema', json_schema: { schema: SCHEMA } } });
     expect(await body('ollama', { options })).toMatchObject({ format: SCHEMA });
     expect(JSON.stringify((await body('anthropic', { options })).system)).toContain('matches this JSON Schema');
+    const unknown = { provider: 'my-proxy', env: { MY_PROXY_BASE_URL: `${server.url}/v1` }, change: { options } };
+    server.reply({ body: STREAMS.openai });
+    await ask(unknown);
+    expect(server.received.at(-1)?.body).toMatchObject({ response_format: { type: 'json_object' } });
+    expect(server.received.at(-1)?.text).toContain('matches this JSON Schema');
+  });
+
+  test('plain JSON is asked for in words as well, or OpenAI refuses', async () => {
+    const { messages, response_format: format } = await body('openai', { options: { response_format: 'json' } });
+    expect(format).toEqual({ type: 'json_object' });
+    expect((messages as JsonObject[])[0]).toEqual({ role: 'system', content: 'be brief\n\nAnswer with one JSON value, and nothing else.' });
   });
 
   const THINKING: readonly (readonly [provider: Name, model: string, thinking: JsonObject | true, expected: JsonObject])[] = [

@@ -206,6 +206,29 @@ describe('loops with real services', () => {
     expect(server.received).toHaveLength(2);
   });
 
+  test('a deadline ends a call in mid-answer, and the service sees the connection close', async () => {
+    world.write(
+      'late.harn',
+      `mock_time(0)
+let outcome = try {
+  deadline 5s {
+    let chunks = llm_stream("hi", nil, {provider: "openai", model: "m", llm_retries: 3})
+    println(receive(chunks))
+    advance_time(6000)
+    receive(chunks)
+  }
+} catch (e) {
+  error_category(e)
+}
+println(outcome)
+`,
+    );
+    server.reply({ body: sse({ choices: [{ delta: { content: 'half' } }] }), end: 'silence' });
+    expect((await run(['late.harn'])).stdout).toBe('half\ntimeout\n');
+    await server.received[0]?.disconnected;
+    expect(server.received).toHaveLength(1);
+  });
+
   test('llm_rate_limit: a call waits for its minute', async () => {
     world.write(
       'limited.harn',

@@ -2,6 +2,7 @@ import { posix as path } from 'node:path';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Files } from '../platform/platform.ts';
 import { checkGraph } from './check-graph.ts';
+import { compileProblems } from './compile-program.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
 import { readGraph, type SourceGraph } from './source-graph.ts';
 
@@ -16,7 +17,7 @@ export interface FileReport {
 }
 
 /**
- * Checks files without running them: reads, parses, resolves imports, infers types. A module that several files import
+ * Checks files without running them: reads, parses, resolves imports, infers types, compiles. A module that several files import
  * is reported once, with the first of them; a module that is among the files is reported as itself.
  *
  * @param paths absolute paths
@@ -51,7 +52,8 @@ function readOrExplain(files: Files, file: string): string | Diagnostic {
 /** A file that does not parse is not checked: half a tree would only give false reports. */
 function diagnose(graph: SourceGraph): readonly Diagnostic[] {
   if (graph.diagnostics.length > 0) return graph.diagnostics;
-  return [...importMistakes(graph), ...checkGraph(graph, { lints: true })];
+  const found = [...importMistakes(graph), ...checkGraph(graph, { lints: true })];
+  return found.some(({ severity }) => severity === 'error') ? found : [...found, ...compileProblems(graph)];
 }
 
 function importMistakes(graph: SourceGraph): readonly Diagnostic[] {

@@ -32,11 +32,14 @@ export function compileProgram(files: Files, entryPath: string, entryText: strin
     return compile(files, entryPath, entryText, options);
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
-    const span = { start: 0, end: 0, line: 1, column: 1 };
-    const message = 'The program is nested too deeply to be compiled';
-    const help = 'give inner parts names of their own';
-    throw new ProgramRejected([{ severity: 'error', stage: 'compiler', message, help, path: entryPath, span }]);
+    throw new ProgramRejected([tooDeep(entryPath)]);
   }
+}
+
+function tooDeep(path: string): Diagnostic {
+  const message = 'The program is nested too deeply to be compiled';
+  const help = 'give inner parts names of their own';
+  return { severity: 'error', stage: 'compiler', message, help, path, span: { start: 0, end: 0, line: 1, column: 1 } };
 }
 
 function compile(files: Files, entryPath: string, entryText: string, options: CompileOptions): CompiledProgram {
@@ -44,14 +47,29 @@ function compile(files: Files, entryPath: string, entryText: string, options: Co
   if (graph.diagnostics.length > 0) throw new ProgramRejected(graph.diagnostics);
   const found = (options.check ?? checkGraph)(graph);
   if (found.some(({ severity }) => severity === 'error')) throw new ProgramRejected(found);
-  const prepared = prepareProgram(graph, options.forceAsync === true);
-  const emitted = new Map([...prepared].map(([module, { emit }]) => [module, emit()]));
-  const problems = graph.order.flatMap((module) =>
-    (emitted.get(module)?.problems ?? []).map((problem) => ({ ...problem, path: module.path })),
-  );
+  const emitted = emitProgram(graph, options.forceAsync === true);
+  const problems = problemsOf(emitted);
   if (problems.length > 0) throw new ProgramRejected(problems);
   const modules = graph.order.map((module) => compiled(module, emitted.get(module) as EmittedModule));
   return { entryPath: graph.entry.path, modules, warnings: found, probes: graph.probes };
+}
+
+/** What only compiling finds wrong with a program that the checker let pass, such as a `break` outside of a loop. */
+export function compileProblems(graph: SourceGraph): readonly Diagnostic[] {
+  try {
+    return problemsOf(emitProgram(graph, false));
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    return [tooDeep(graph.entry.path)];
+  }
+}
+
+function emitProgram(graph: SourceGraph, forceAsync: boolean): ReadonlyMap<SourceModule, EmittedModule> {
+  return new Map([...prepareProgram(graph, forceAsync)].map(([module, { emit }]) => [module, emit()]));
+}
+
+function problemsOf(emitted: ReadonlyMap<SourceModule, EmittedModule>): Diagnostic[] {
+  return [...emitted].flatMap(([module, { problems }]) => problems.map((problem) => ({ ...problem, path: module.path })));
 }
 
 /** JavaScript of single closures of a program (see `emitClosureAlone`), for binding them again. */

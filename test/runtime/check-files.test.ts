@@ -99,3 +99,20 @@ test('a file that cannot be read is reported', () => {
     '/p/gone.harn:undefined error cannot read the file: there is no such file',
   ]);
 });
+
+test('what only compiling finds is found without running, in every module', () => {
+  expect(
+    check({
+      '/p/main.harn': 'import "./m"\nfn f() { break }\ncontinue',
+      '/p/m.harn': 'pub fn g() {\n  for x in [1] { let h = { -> break } }\n}',
+    }),
+  ).toEqual([
+    '/p/main.harn:2 error Compile error at line 2: break outside of loop',
+    '/p/main.harn:3 error Compile error at line 3: continue outside of loop',
+    '/p/m.harn:2 error Compile error at line 2: break outside of loop',
+  ]);
+});
+
+test('a program with other mistakes is not compiled', () => {
+  expect(check({ '/p/main.harn': 'let x: int = "a"\nbreak' })).toEqual(["/p/main.harn:1 error 'x' declared as int, but assigned string"]);
+});

@@ -153,6 +153,12 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
 function emitInlined(fn: FunctionState, node: Extract<Expression, { kind: 'Call' }>): Code | undefined {
   const [first] = node.args;
   if (node.args.length !== 1 || first === undefined || first.kind === 'Spread') return undefined;
+  if (node.callee.name === 'abs') {
+    const { first: value, again } = reuse(fn, any(emitValue(fn, first, 'peek')));
+    return any(
+      `(typeof ${value} === "number" ? Math.abs(${again}) : ${line(node.span.line)}${builtin(fn.module, 'abs')}(${callArguments(fn, again)}))`,
+    );
+  }
   if (node.callee.name === 'len') return { code: `R.len(${emitValue(fn, first, 'peek')})`, kind: 'num' };
   return undefined;
 }

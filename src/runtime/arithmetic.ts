@@ -31,11 +31,11 @@ export function add(a: Value, b: Value): Value {
     return sum >= -MAX && sum <= MAX ? sum : normalInt(BigInt(a) + BigInt(b));
   }
   if (typeof a === 'string' && typeof b === 'string') return a + b;
+  if (Array.isArray(a) && Array.isArray(b)) return a.concat(b);
   if (isInt(a) && isInt(b)) return normalInt(BigInt(a) + BigInt(b));
   const x = toDouble(a);
   const y = toDouble(b);
   if (x !== undefined && y !== undefined) return new Float(x + y);
-  if (Array.isArray(a) && Array.isArray(b)) return a.concat(b);
   const left = asText(a);
   const right = asText(b);
   if (left !== undefined && right !== undefined && (typeof a === 'string' || typeof b === 'string')) return left + right;

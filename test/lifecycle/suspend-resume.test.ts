@@ -163,7 +163,7 @@ describe('suspend', () => {
     const { processes } = testPlatform();
     const other = createWorld({
       directory: world.directory,
-      platform: { processes: Object.create(processes, { pid: { value: 1 } }) as Processes },
+      platform: { processes: { pid: 1, bootId: () => processes.bootId(), isAlive: (pid: number) => processes.isAlive(pid) } as Processes },
     });
     expect(await refusal(ask(other, worker.id))).toMatchObject({
       code: 'HARN-SUS-001',

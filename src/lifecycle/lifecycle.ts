@@ -8,6 +8,7 @@ import type { HookRegistry, HookTape } from './hooks.ts';
 import type { ObservedEventLog } from './observed-event-log.ts';
 import type { WorkerRegistry } from './registry.ts';
 import type { ResumeOwners } from './resume-by.ts';
+import type { Opaque } from './spec-value.ts';
 import type { TriggerRegistry } from './trigger-registry.ts';
 import type { Waker } from './waker.ts';
 import type { Worker } from './worker.ts';
@@ -52,7 +53,12 @@ export interface Rebinder {
    * @throws HarnError `HARN-SUS-004`, reason `program`, `tools` or `closures`
    */
   rebind(request: RebindRequest): Promise<Rebound>;
+  /** How a callable can be found again: an entry for `program.closures` of the snapshot. */
+  describe?(slot: string, callable: unknown): JsonObject;
 }
+
+/** Slot of the predicate of the trigger that a parked worker waits for. */
+export const PREDICATE_SLOT = 'conditions.trigger.when';
 
 export interface RebindRequest {
   /** `program` of 4.7; null in old snapshots. */
@@ -76,4 +82,6 @@ export interface Rebound {
   /** Provider and model about to be asked, for the check of the transcript. */
   readonly model: { readonly provider: string; readonly model: string };
   readonly warnings: readonly string[];
+  /** What stands in `PREDICATE_SLOT`; undefined when there is none, or it cannot be had. */
+  readonly predicate?: Opaque | undefined;
 }

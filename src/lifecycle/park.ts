@@ -1,11 +1,11 @@
 import { HarnError, hasCode } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { ArmedRecord, SuspensionRecord } from '../store/snapshot-schema.ts';
 import type { LoopState, ParkFacts, ParkRequest } from './activation.ts';
 import { writeDaemonFile } from './daemon-snapshot.ts';
 import { suspendPayload } from './hook-payload.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import { type Lifecycle, PREDICATE_SLOT } from './lifecycle.ts';
 import { persistError, shownPathOf, writeRecord } from './persist.ts';
 import { LOCAL_RUNTIME } from './resume-by.ts';
 import { conditionsOf, deadlineOf, parseResumeConditions, type ResumeConditions } from './resume-condition.ts';
@@ -115,6 +115,15 @@ function newSuspension(lifecycle: Lifecycle, worker: Worker, request: ParkReques
   };
 }
 
+/** The predicate of the trigger is found again like any closure of the loop (9.7). */
+function programWithPredicate({ rebinder }: Lifecycle, { record: { program = null } }: Worker, { conditions }: Intent): JsonObject | null {
+  if (program === null || rebinder.describe === undefined) return program;
+  const closures = Array.isArray(program.closures) ? program.closures : [];
+  const others = closures.filter((closure: Json) => !isJsonObject(closure) || closure.slot !== PREDICATE_SLOT);
+  const when = conditions?.trigger?.when;
+  return { ...program, closures: when === undefined ? others : [...others, rebinder.describe(PREDICATE_SLOT, when.value)] };
+}
+
 /** Steps 8c and 8d: the snapshot, then the state, then the journal that the snapshot holds now. */
 function commitPark(
   lifecycle: Lifecycle,
@@ -135,6 +144,7 @@ function commitPark(
     armed,
     journal: { folded_records: tenure.recordCount },
     daemon: facts.daemon ?? worker.record.daemon,
+    program: programWithPredicate(lifecycle, worker, intent),
   };
   try {
     writeRecord(lifecycle, worker, changes, state);

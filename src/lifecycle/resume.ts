@@ -150,6 +150,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
     daemon: record.daemon ?? undefined,
   });
   const worker = new Worker(snapshotPath, record, repaired(lifecycle, record.id, state, rebound.model), rebound.live);
+  worker.predicate = rebound.predicate;
   worker.snapshotSha256 = files.sha256;
   worker.isTaskPrivate = record.history.length > 1;
   const completed = state.loop.iterations_completed;

@@ -10,6 +10,7 @@ import { nextTick } from './cron.ts';
 import { type Due, type DueQueue, RECHECK_MS } from './due-queue.ts';
 import type { ObservedEventLog } from './observed-event-log.ts';
 import { deadlineOf, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
+import type { Opaque } from './spec-value.ts';
 import { readStoredConditions, type StoredConditions } from './stored-conditions.ts';
 import { registrationError } from './sus-errors.ts';
 import type { TriggerRegistry } from './trigger-registry.ts';
@@ -35,6 +36,8 @@ export interface ParkedWorker {
   readonly snapshotPath: string;
   readonly suspension: Pick<SuspensionRecord, 'suspension_id' | 'suspended_at' | 'conditions' | 'resume_by_mechanism'> | undefined;
   readonly record: { readonly armed?: ArmedRecord | null | undefined };
+  /** `when` of its trigger, where its script has been bound again. */
+  readonly predicate?: Opaque | undefined;
   whenSteady(wake: () => void): void;
 }
 
@@ -218,7 +221,7 @@ export class Waker {
     if (suspension === undefined || armed === null || armed === undefined) return;
     const stored = readStoredConditions(suspension.conditions ?? null);
     if (stored === undefined) return;
-    const trigger = armed.trigger ? this.#prepareAgain(worker, stored) : undefined;
+    const trigger = armed.trigger ? this.#prepareAgain(worker, withPredicate(stored, worker.predicate)) : undefined;
     const waiting = this.#expect(worker, suspension.suspension_id, {
       topic: stored.conditions.onEvent,
       trigger,
@@ -472,4 +475,11 @@ function timeoutInput({ worker, trigger }: Waiting): string {
     type: 'auto_resume.timeout',
     worker_id: worker.id,
   });
+}
+
+/** The trigger with the predicate that its script has given back. */
+function withPredicate(stored: StoredConditions, predicate: Opaque | undefined): StoredConditions {
+  const { trigger } = stored.conditions;
+  if (predicate === undefined || trigger === undefined) return stored;
+  return { ...stored, isUnbound: false, conditions: { ...stored.conditions, trigger: { ...trigger, when: predicate } } };
 }

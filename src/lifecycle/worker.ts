@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { SuspensionRecord, WorkerSnapshot } from '../store/snapshot-schema.ts';
 import type { WorkerStatus } from '../store/worker-status.ts';
 import type { LoopState, ParkRequest } from './activation.ts';
+import type { Opaque } from './spec-value.ts';
 import type { Tenure } from './tenure.ts';
 import { isTerminal, lifecycleStateOf } from './transition.ts';
 
@@ -69,6 +70,8 @@ export class Worker {
   iterationsCompleted = 0;
   /** A task that came from resume input is not shown in events. */
   isTaskPrivate = false;
+  /** `when` of the trigger that it waits for, bound again by a restore. */
+  predicate: Opaque | undefined;
   /** Set when appends to the journal failed and only parks and ends are durable. */
   hasReducedDurability = false;
   #openTransitions = 0;

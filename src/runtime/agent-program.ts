@@ -55,7 +55,8 @@ function withStoredModule(run: Run, tool: JsonObject): JsonObject {
   return typeof tool.module === 'string' ? { ...tool, module: storedPath(run, tool.module).path } : tool;
 }
 
-function describeClosure(run: Run, { slot, fn }: LiveClosure): JsonObject {
+/** An entry of `program.closures` (4.7): where a function stands, and what it captured. */
+export function describeClosure(run: Run, { slot, fn }: LiveClosure): JsonObject {
   const { origin, kind, name } = fn.meta;
   if (kind === 'builtin') return { slot, builtin: name, captures: null, unserialisable: [] };
   if (origin === undefined) return { slot, captures: null, unserialisable: ['the function itself'] };

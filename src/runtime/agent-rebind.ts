@@ -1,10 +1,12 @@
 import { dirname } from 'node:path';
 import { resolveModel } from '../agent/resolve-model.ts';
-import { errorText } from '../base/harn-error.ts';
+import { errorText, HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import type { Rebinder, RebindRequest, Rebound } from '../lifecycle/lifecycle.ts';
+import { PREDICATE_SLOT, type Rebinder, type RebindRequest, type Rebound } from '../lifecycle/lifecycle.ts';
+import { Opaque } from '../lifecycle/spec-value.ts';
 import type { LoopPlace } from './agent-context.ts';
 import { createLive, restoredOptions, toolSlot } from './agent-live.ts';
+import { describeClosure } from './agent-program.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue } from './agent-values.ts';
 import { decodeCaptures, type FunctionResolver } from './captured-value.ts';
@@ -42,7 +44,11 @@ import { Dict, type HarnFunction, type Value } from './value.ts';
  * declarations only, find every tool and callback in it, and put the options together again.
  */
 export function createRebinder(run: Run, enterProject: EnterProject): Rebinder {
-  return { rebind: (request) => rebind(run, request, enterProject) };
+  return {
+    rebind: (request) => rebind(run, request, enterProject),
+    // A callable of conditions is a closure of the script that parked.
+    describe: (slot, callable) => describeClosure(run, { slot, fn: callable as HarnFunction }),
+  };
 }
 
 /** Told of the project of a loop that is restored, for the hooks of its manifest. */
@@ -68,6 +74,7 @@ async function rebind(run: Run, request: RebindRequest, enterProject: EnterProje
     live,
     model: await parkedModel(run, options),
     warnings: program?.warnings ?? [],
+    predicate: predicateOf(closures),
   };
 }
 
@@ -79,6 +86,11 @@ function executionFor(run: Run, request: RebindRequest): Execution | undefined {
   } catch (error) {
     throw programFault(request, 'program', errorText(error), error);
   }
+}
+
+function predicateOf(closures: ReadonlyMap<string, HarnFunction>): Opaque | undefined {
+  const predicate = closures.get(PREDICATE_SLOT);
+  return predicate === undefined ? undefined : new Opaque('closure', predicate);
 }
 
 /** Provider and model that a parked loop would ask. */
@@ -196,7 +208,7 @@ function bindClosures({ facts, resolver, warnings }: ParkedProgram): Map<string,
 /** @throws what says why it cannot be bound */
 function bindClosure(closure: JsonObject, resolver: FunctionResolver): HarnFunction {
   const [lost] = listOfJson(closure.unserialisable);
-  if (lost !== undefined) throw thrownText(`capture ${String(lost)} was not serialisable`);
+  if (lost !== undefined) throw new HarnError('plain', `capture ${String(lost)} was not serialisable`);
   if (typeof closure.builtin === 'string') return resolver.builtin(closure.builtin);
   const module = String(closure.module);
   if (typeof closure.symbol === 'string') return resolver.named(module, closure.symbol);

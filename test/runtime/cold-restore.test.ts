@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import { type Resumed, resumeIn, runIn } from './park-project.ts';
+import { type ParkPlace, type Resumed, resumeIn, runIn } from './park-project.ts';
 
 /** Closures in the options of a parked loop, in a process that never ran the script (spec/agents.md 5.12). */
 let directory: string;
@@ -173,6 +173,23 @@ wait_agent(handle)`,
   });
 });
 
+describe('tools of a standard module', () => {
+  test('are bound again', async () => {
+    const script = write(
+      'main.harn',
+      `import { plan_tools } from "std/plan"
+llm_mock(${PARK})
+agent_loop("go", nil, {provider: "mock", tools: plan_tools(), tool_format: "native"})`,
+    );
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value } = await runIn(place, script);
+    const emit = { tool_calls: [{ name: 'emit_plan', arguments: { summary: 'do it', steps: [] } }] };
+    const { messages, warnings } = await resumeIn(place, String(value.snapshot_path), 'go', answers(emit, { text: 'done' }));
+    expect(warnings).toBe('');
+    expect(messages.find(({ name }) => name === 'emit_plan')?.content).toContain('recorded');
+  });
+});
+
 describe('hooks of harn.toml (10.1)', () => {
   const GUARD = `pub fn note(event) { println("\${event.event} \${event.worker.name}") }
 pub fn refuse(_harness, event) { return event.has_input ? nil : {decision: "deny", reason: "bring an answer"} }`;
@@ -246,6 +263,50 @@ wait_agent(spawn_agent({task: "go", tools: where, options: {provider: "mock", to
     renameSync(join(directory, 'elsewhere'), join(directory, 'place'));
     const { messages } = await resumeIn(place, path, 'go', mock);
     expect(messages.filter(({ name }) => name === 'where').map(({ content }) => content)).toEqual([join(directory, 'place')]);
+  });
+});
+
+describe('the predicate of a trigger (9.7)', () => {
+  async function parkedOnTrigger(when: string): Promise<{ place: ParkPlace; path: string }> {
+    const script = write(
+      'main.harn',
+      `let wanted = "urgent"
+let queue = channel("q")
+llm_mock({text: "never"})
+spawn_agent({task: "go", options: {provider: "mock", resume_when: {trigger: {kind: "opened", provider: "tests", when: ${when}}}}})`,
+    );
+    write('harn.toml', '[[hooks]]\nevent = "PreResume"\nhandler = "guard::refuse"\n');
+    write('guard.harn', 'pub fn refuse(_harness, event) { return event.resume_cause == "operator" ? false : nil }');
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value } = await runIn(place, script);
+    return { place, path: String(value.snapshot_path) };
+  }
+
+  test('is asked again where a resume was refused and the worker goes on waiting', async () => {
+    const { place, path } = await parkedOnTrigger('{ event -> event.provider_payload.raw.label == wanted }');
+    const script = write(
+      'later.harn',
+      `println(resume_agent("${path}").pre_resume_denied != nil)
+llm_mock({text: "done"})
+let [binding] = trigger_list()
+println(trigger_fire(binding, {provider: "tests", kind: "opened", payload: {label: "dull"}}).status)
+println(trigger_fire(binding, {provider: "tests", kind: "opened", payload: {label: "urgent"}}).status)
+println(wait_agent(list_agents()[0]).status)`,
+    );
+    expect((await runIn(place, script)).printed).toBe('true\nskipped\ndispatched\ncompleted\n');
+  });
+
+  test('that cannot be bound leaves the trigger unarmed', async () => {
+    const { place, path } = await parkedOnTrigger('{ _event -> queue != nil }');
+    const script = write(
+      'later.harn',
+      `resume_agent("${path}")
+println(trigger_list())
+println(lifecycle_audit_log_take().filter({ entry -> entry.kind == "auto_resume_lost" }).map({ entry -> entry.payload.cause }))`,
+    );
+    const { printed } = await runIn(place, script);
+    expect(printed).toContain('[]\n[unbound_closure]\n');
+    expect(printed).toContain('conditions.trigger.when is not active after the restore: capture queue was not serialisable');
   });
 });
 

@@ -79,6 +79,11 @@ describe('the arrows between folders', () => {
     expect(findCycles(graph)).toEqual([]);
   });
 
+  test('nothing names parts of zod that bring its languages into every start', () => {
+    const users = sources().filter((file) => /\bz\.(?:core|locales)\b/.test(readFileSync(join(SRC, file), 'utf8')));
+    expect(users).toEqual([]);
+  });
+
   test('a file re-exports nothing of another file', () => {
     const barrels = sources().filter((file) => /^export\s+(?:\*|\{[^}]*\})\s+from\s/m.test(readFileSync(join(SRC, file), 'utf8')));
     expect(barrels).toEqual([]);

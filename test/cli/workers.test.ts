@@ -488,6 +488,38 @@ describe('harn workers verify', () => {
   });
 });
 
+describe('what programs read', () => {
+  it('has exactly the members that the documentation names', () => {
+    const snapshot = park({ timeout: { duration_minutes: 60 } });
+    const row = [
+      'age_ms', 'created_at', 'id', 'kind', 'lifecycle_state', 'mode', 'name', 'parent_worker_id', 'process', 'reason', 'since',
+      'snapshot_path', 'status', 'suspension',
+    ]; // biome-ignore format: a list to be scanned
+    const suspension = [
+      'armed_by', 'attendance', 'initiator', 'next_wake_at', 'on_event', 'resume_by_mechanism', 'suspended_at_turn', 'suspension_id',
+      'timeout', 'trigger',
+    ]; // biome-ignore format: a list to be scanned
+    const { data: listed } = json('list');
+    expect(members(listed)).toEqual(['hidden', 'state_root', 'workers']);
+    expect(members(listed.workers[0])).toEqual(row);
+    expect(members(listed.workers[0].suspension)).toEqual(suspension);
+    expect(members(json('show', snapshot).data)).toEqual(['loop', 'script_path', 'transcript', 'worker']);
+    const { data: why } = json('why', snapshot);
+    expect(members(why)).toEqual(['program', 'resume', 'waiting_records', 'worker']);
+    expect(members(why.worker)).toEqual(row);
+    expect(members(why.program)).toEqual(['lost_callbacks', 'modules', 'tools']);
+    expect(members(why.resume)).toEqual(['accepted', 'code', 'command', 'hooks', 'reason']);
+    const { data: verified } = json('verify');
+    expect(members(verified)).toEqual(['checked', 'with_errors', 'with_warnings', 'workers']);
+    expect(members(verified.workers[0])).toEqual(['findings', 'id', 'ok', 'path', 'status']);
+    expect(members(json('wait', snapshot, '--until', 'suspended').data)).toEqual(['worker']);
+    expect(members(json('close', snapshot).data)).toEqual(['was_over', 'worker']);
+    expect(members(json('prune', '--older-than', '0s').data)).toEqual(['removed', 'skipped', 'workers']);
+  });
+});
+
+const members = (value: object): string[] => Object.keys(value).sort();
+
 describe('harn workers prune', () => {
   it('removes workers that are over for long enough, and only with --yes', () => {
     const snapshot = park();

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { HarnError } from '../../base/harn-error.ts';
 import type { Instant } from '../../base/instant.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -196,6 +195,5 @@ function factsJson(platform: Platform, { head, scheduledAt, waitingRecords, verd
       reason: refusal === undefined ? null : (refusalReason(refusal) ?? null),
       command: refusal === undefined ? `harn run --resume ${quoteForShell(displayPath(platform.files.cwd(), head.snapshotPath))}` : null,
     },
-    file: basename(head.snapshotPath),
   };
 }

@@ -14,6 +14,7 @@ import type { CompiledModule, CompiledProgram } from './program.ts';
 export class CompileCache {
   readonly #platform: Platform;
   readonly #directory: string;
+  readonly #names = new Map<string, string>();
   readonly #scripts = new Map<CompiledModule, Script>();
   /** Programs that came from here. */
   readonly #known = new Set<CompiledProgram>();
@@ -83,13 +84,18 @@ export class CompileCache {
     const { files, random } = this.#platform;
     files.mkdir(this.#directory, 0o700);
     const target = this.#file(entry.path, entry.text, kind);
-    const temporary = `${target}.${random.uuidV4()}`;
+    // No uuid: it would load node:crypto, see `nameOf`.
+    const temporary = `${target}.${random.float().toString(36).slice(2)}`;
     files.write(temporary, data, 0o600);
     files.rename(temporary, target);
   }
 
   #file(scriptPath: string, text: string, kind: string): string {
-    return path.join(this.#directory, `${nameOf(`${scriptPath}\n${text}`)}.${kind}`);
+    // Asked three times for one script, and a run has one or two.
+    const key = `${scriptPath}\n${text}`;
+    const name = this.#names.get(key) ?? nameOf(key);
+    this.#names.set(key, name);
+    return path.join(this.#directory, `${name}.${kind}`);
   }
 }
 

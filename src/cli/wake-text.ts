@@ -58,13 +58,14 @@ function timeoutLines({ timeout }: SuspensionHead, { now }: WakeFacts): string[]
 
 function triggerLines({ trigger }: SuspensionHead, { scheduledAt, now }: WakeFacts): string[] {
   if (trigger === undefined) return [];
-  const { provider, kind, schedule, timezone, isArmed } = trigger;
+  const { provider, kind, schedule, timezone, hasPredicate, isArmed } = trigger;
   const what =
     schedule === undefined
       ? `an event ${kind} of ${provider}`
       : `the schedule ${schedule}${timezone === undefined ? '' : ` in ${timezone}`}`;
+  const predicate = hasPredicate ? ' that passes the predicate of the script' : '';
   const next = scheduledAt === undefined ? '' : `, next ${renderInstant(scheduledAt)}, ${dueText(scheduledAt, now)}`;
-  return [`trigger: ${what}${next}${isArmed ? ' resumes it with the event as input' : ', which its owner did not arm'}`];
+  return [`trigger: ${what}${predicate}${next}${isArmed ? ' resumes it with the event as input' : ', which its owner did not arm'}`];
 }
 
 function topicLines({ topic }: SuspensionHead, { waitingRecords }: WakeFacts): string[] {

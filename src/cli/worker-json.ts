@@ -48,6 +48,7 @@ function suspensionJson(suspension: SuspensionHead, scheduledAt: Instant | undef
             provider: trigger.provider,
             kind: trigger.kind,
             schedule: trigger.schedule ?? null,
+            predicate: trigger.hasPredicate,
             next_tick_at: timeJson(scheduledAt),
             armed: trigger.isArmed,
           },

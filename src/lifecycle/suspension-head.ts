@@ -35,6 +35,8 @@ export interface TriggerHead {
   readonly schedule: string | undefined;
   /** IANA name; undefined is the zone of the machine. */
   readonly timezone: string | undefined;
+  /** It has a predicate of the script, which only a process that loads the script can ask. */
+  readonly hasPredicate: boolean;
   readonly isArmed: boolean;
 }
 
@@ -109,6 +111,7 @@ function triggerHead(value: Json | undefined, suspension: JsonObject, armed: Jso
     kind: textIn(value.kind) ?? 'unknown',
     schedule: textIn(value.schedule),
     timezone: textIn(value.timezone),
+    hasPredicate: value.when_unbound === true,
     isArmed: armed.trigger === true,
   };
 }

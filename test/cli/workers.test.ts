@@ -272,6 +272,24 @@ describe('harn workers why', () => {
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(line.includes('harn run') ? 120 : 80);
   });
 
+  it('says what a trigger waits for, its schedule and its predicate included', () => {
+    world.write(
+      'waits.harn',
+      `let watch = {kind: "push", provider: "github", when: { event -> event.kind == "push" }}
+let ticks = {kind: "tick", provider: "cron", schedule: "30 4 * * *", timezone: "UTC"}
+for trigger in [watch, ticks] {
+  sub_agent_run("wait", {background: true, provider: "mock", resume_when: {trigger: trigger}})
+}
+`,
+    );
+    expect(world.harn(['run', 'waits.harn'])).toMatchObject({ code: 0 });
+    const texts = world.snapshots().map((snapshot) => workers('why', snapshot).stdout.replaceAll(/\s+/g, ' '));
+    expect(texts.join('\n')).toContain(
+      'trigger: an event push of github that passes the predicate of the script resumes it with the event as input',
+    );
+    expect(texts.join('\n')).toMatch(/trigger: the schedule 30 4 \* \* \* in UTC, next \S+T04:30:00.000Z, in \S+ resumes it/);
+  });
+
   it('shows what changed in the script, line by line, and which tools still fit', () => {
     const snapshot = park();
     world.write('work.harn', SCRIPT.replace('noted', 'wrote'));

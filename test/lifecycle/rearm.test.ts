@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { listWorkers } from '../../src/lifecycle/list-workers.ts';
 import { rearmParked } from '../../src/lifecycle/rearm.ts';
 import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
 import { Opaque, type SpecValue } from '../../src/lifecycle/spec-value.ts';
@@ -46,6 +47,20 @@ async function statusOf(snapshot: string): Promise<string> {
 }
 
 describe('a host that starts again', () => {
+  it('T46: attends what it armed, for everybody who lists the workers', async () => {
+    const { directory, waiters } = await parked({ timeout: { duration_minutes: 30 } });
+    const gone = readFileSync(waiters, 'utf8').replace(/"pid":\d+/, '"pid":4194303');
+    writeFileSync(waiters, gone);
+    const next = host(directory, NOON + MINUTE);
+    const attendance = async () => {
+      const [row] = await listWorkers(next.lifecycle.platform, next.lifecycle.locations);
+      return row?.kind === 'worker' ? row.suspension?.attendance : row?.problem;
+    };
+    expect(await attendance()).toBe('unattended');
+    rearmParked(next.lifecycle);
+    expect(await attendance()).toBe('attended');
+  });
+
   it('T20 fires a timeout at its instant, however often it was restarted', async () => {
     const { directory, snapshot } = await parked({ timeout: { duration_minutes: 30 } });
     for (const minutes of [5, 10, 29]) expect(rearmParked(host(directory, NOON + minutes * MINUTE).lifecycle)).toBe(1);

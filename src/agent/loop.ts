@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd } from '../lifecycle/activation.ts';
 import { RESUME_CONTINUITY } from './apply-resume.ts';
 import { AutonomyMeter } from './autonomy.ts';
+import { continuePausedTool } from './continue-tool.ts';
 import { beginsIdle, type DaemonOptions, idleDaemon, saveIdle, settleConsumed } from './daemon.ts';
 import { WakeSources } from './daemon-sources.ts';
 import { unknownOutcome } from './fold-journal.ts';
@@ -74,6 +75,7 @@ function errorCode(error: unknown): string {
 
 async function takeTurns(loop: Loop): Promise<LoopEnd> {
   await settleInterruptedTurn(loop);
+  await continuePausedTool(loop);
   let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended, isIdle: beginsIdle(loop) };
   for (;;) {
     const end = await endAtBoundary(loop, turn);

@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
@@ -11,7 +11,8 @@ export interface McpConnection {
   /** True until the server, or the connection to it, is gone. */
   isOpen(): boolean;
   tools(call: McpCall): Promise<readonly McpTool[]>;
-  callTool(name: string, args: JsonObject, call: McpCall): Promise<McpResult>;
+  /** @param answers to what the server had asked before it went on */
+  callTool(name: string, args: JsonObject, call: McpCall, answers?: McpAnswers): Promise<McpResult | McpQuestion>;
   resources(call: McpCall): Promise<Json>;
   readResource(uri: string, call: McpCall): Promise<JsonObject>;
   prompts(call: McpCall): Promise<Json>;
@@ -40,6 +41,17 @@ export interface McpResult {
   readonly content: readonly Json[];
 }
 
+/** The server cannot go on before somebody has answered; what it kept comes back with the answers. */
+export interface McpQuestion {
+  readonly requests: JsonObject;
+  readonly state: string | undefined;
+}
+
+export interface McpAnswers {
+  readonly responses: JsonObject;
+  readonly state: string | undefined;
+}
+
 export interface McpWorld {
   readonly env: (name: string) => string | undefined;
   readonly version: string;
@@ -47,7 +59,10 @@ export interface McpWorld {
 
 /** @throws Error whose message says what could not be done, with the end of what the server wrote to standard error */
 export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall): Promise<McpConnection> {
-  const client = new Client({ name: 'harn', version: world.version }, { inputRequired: { autoFulfill: false } });
+  const client = new Client(
+    { name: 'harn', version: world.version },
+    { inputRequired: { autoFulfill: false }, capabilities: { elicitation: { form: {} } }, ...negotiation(spec) },
+  );
   const { transport, errorTail } = openTransport(world, spec);
   let isOpen = true;
   client.onclose = () => {
@@ -67,12 +82,34 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     capabilities: asJson(client.getServerCapabilities() ?? {}),
     isOpen: () => isOpen,
     tools: async (one) => (await client.listTools(undefined, optionsOf(one))).tools.map((tool) => toolOf(asJson(tool))),
-    callTool: async (name, args, one) => resultOf(asJson(await client.callTool({ name, arguments: args }, optionsOf(one)))),
+    callTool: async (name, args, one, answers) => {
+      const params = { name, arguments: args, ...answerParams(answers) };
+      const result = asJson(await client.callTool(params, { ...optionsOf(one), allowInputRequired: true }));
+      return result.resultType === 'input_required' ? questionOf(result) : resultOf(result);
+    },
     resources: async (one) => asJson(await client.listResources(undefined, optionsOf(one))).resources ?? [],
     readResource: async (uri, one) => asJson(await client.readResource({ uri }, optionsOf(one))),
     prompts: async (one) => asJson(await client.listPrompts(undefined, optionsOf(one))).prompts ?? [],
     prompt: async (name, args, one) => asJson(await client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one))),
     close: () => client.close(),
+  };
+}
+
+/** Servers of 2025 ask by requests of their own, which nobody could answer while a loop is parked; newer ones by results. */
+function negotiation({ protocol }: McpSpec): Pick<ClientOptions, 'versionNegotiation'> {
+  if (protocol === undefined) return {};
+  return { versionNegotiation: { mode: protocol === 'auto' ? 'auto' : { pin: protocol } } };
+}
+
+function answerParams(answers: McpAnswers | undefined): { readonly inputResponses?: JsonObject; readonly requestState?: string } {
+  if (answers === undefined) return {};
+  return { inputResponses: answers.responses, ...(answers.state === undefined ? {} : { requestState: answers.state }) };
+}
+
+function questionOf({ inputRequests, requestState }: JsonObject): McpQuestion {
+  return {
+    requests: isJsonObject(inputRequests) ? inputRequests : {},
+    state: typeof requestState === 'string' ? requestState : undefined,
   };
 }
 

@@ -2,8 +2,9 @@ import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { sha256 } from '../base/sha256.ts';
 import type { McpCall, McpConnection, McpTool } from './mcp-client.ts';
+import { answersOf, questionReturn } from './mcp-question.ts';
 import type { McpSpec } from './mcp-spec.ts';
-import { type ToolReturn, toolFault } from './tool.ts';
+import { type ToolCallContext, type ToolReturn, toolFault } from './tool.ts';
 
 /**
  * The servers of one owner (a loop, or the script itself). A connection is made when it is first needed, made again
@@ -48,11 +49,18 @@ export class McpPool {
    * Calls a tool. Whatever goes wrong is an error of the tool: the server's own words, a server that is dead, a call
    * that takes too long.
    */
-  async callTool(server: string, tool: string, args: JsonObject, signal: AbortSignal): Promise<ToolReturn> {
+  async callTool(
+    server: string,
+    tool: string,
+    args: JsonObject,
+    { signal, continuation }: Pick<ToolCallContext, 'signal' | 'continuation'>,
+  ): Promise<ToolReturn> {
+    const answers = continuation === undefined ? undefined : answersOf(continuation);
     const result = await this.#use(server, signal, async (connection, call) => {
       await this.#compare(server, connection, call);
-      return connection.callTool(tool, args, call);
+      return connection.callTool(tool, args, call, answers);
     });
+    if ('requests' in result) return questionReturn(server, result);
     if (result.isError) throw toolFault(result.text === '' ? `${server} reported an error without a text` : result.text);
     const hasText = result.content.some((block) => isJsonObject(block) && block.type === 'text');
     return { kind: 'value', value: result.structured ?? result.text, ...(hasText ? { text: result.text } : {}) };

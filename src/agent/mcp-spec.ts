@@ -16,6 +16,8 @@ export type McpSpec = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Headers whose values are in these environment variables; saved. */
   readonly headers_env?: Readonly<Record<string, string>> | undefined;
+  /** `auto` asks the server which revision it speaks, a date insists on one; 2025's when left out. */
+  readonly protocol?: string | undefined;
   /** Bound of one call in milliseconds. */
   readonly timeout_ms?: number | undefined;
   /** True ends the loop before its first turn when the server cannot be reached. */
@@ -37,6 +39,7 @@ const specSchema = z.looseObject({
   url: text,
   headers: z.nullish(texts),
   headers_env: z.nullish(texts),
+  protocol: text,
   timeout_ms: z.nullish(z.int().check(z.positive())),
   required: z.nullish(z.boolean()),
   tools_sha256: text,
@@ -60,7 +63,7 @@ export function decodeMcpSpec(value: Json, operation: string): McpSpec {
     name: rest.name,
     transport: how,
     ...(how === 'stdio' ? { command: wanted } : { url: wanted }),
-    ...given(rest, ['args', 'cwd', 'env', 'headers', 'headers_env', 'timeout_ms', 'required', 'tools_sha256']),
+    ...given(rest, ['args', 'cwd', 'env', 'headers', 'headers_env', 'protocol', 'timeout_ms', 'required', 'tools_sha256']),
   };
 }
 

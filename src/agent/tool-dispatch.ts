@@ -25,6 +25,7 @@ import {
   renderToolValue,
   resultStatus,
   type Tool,
+  type ToolContinuation,
   type ToolReturn,
   type ToolStatus,
 } from './tool.ts';
@@ -108,7 +109,8 @@ async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number,
   const settled = (await refuse(dispatcher, call, phase)) ?? (await execute(dispatcher, call, pos));
   if (settled.park !== undefined) phase.park ??= settled.park;
   for (const event of settled.events ?? []) {
-    phase.events.push(event);
+    // Whoever goes on with a paused call has to know which one it was.
+    phase.events.push(settled.park === undefined ? event : { ...event, metadata: { ...event.metadata, call } });
     dispatcher.emit({ type: event.kind, ...event.metadata });
   }
   const result: CallResult = { pos, id, name, status: settled.status, text: settled.text };
@@ -223,11 +225,11 @@ async function execute(dispatcher: Dispatcher, call: ToolCall, pos: number): Pro
 /**
  * Runs a handler to its end: middleware, timeout, retries. Also what recovery uses to run an idempotent call again.
  */
-export async function runTool(dispatcher: Dispatcher, tool: Tool, call: ToolCall): Promise<Settled> {
+export async function runTool(dispatcher: Dispatcher, tool: Tool, call: ToolCall, continuation?: ToolContinuation): Promise<Settled> {
   const { options, clock, signal } = dispatcher;
   for (let attempt = 0; ; attempt++) {
     try {
-      return settle(await runBounded(dispatcher, tool, call));
+      return settle(await runBounded(dispatcher, tool, call, continuation));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ToolTimeout) return { status: 'error', text: error.message, category: 'timeout' };
@@ -241,7 +243,13 @@ export async function runTool(dispatcher: Dispatcher, tool: Tool, call: ToolCall
 
 function settle(answer: ToolReturn): Settled {
   if (answer.kind === 'park') {
-    return { status: 'awaiting_resumption', text: placeholderText(answer.request.reason), park: answer.request };
+    const { request, events } = answer;
+    return {
+      status: 'awaiting_resumption',
+      text: placeholderText(request.reason),
+      park: request,
+      ...(events === undefined ? {} : { events }),
+    };
   }
   // One text for the model, the journal and the snapshot: a loop that was restored reads what one that never stopped does.
   const text = redactSecrets(answer.text ?? renderToolValue(answer.value));
@@ -251,7 +259,12 @@ function settle(answer: ToolReturn): Settled {
 class ToolTimeout extends Error {}
 
 /** The handler is told when its time is over, but nobody waits for it: a late answer goes nowhere (2.7). */
-async function runBounded({ options, callbacks, clock, signal }: Dispatcher, tool: Tool, call: ToolCall): Promise<ToolReturn> {
+async function runBounded(
+  { options, callbacks, clock, signal }: Dispatcher,
+  tool: Tool,
+  call: ToolCall,
+  continuation?: ToolContinuation,
+): Promise<ToolReturn> {
   signal.throwIfAborted();
   const bound = new AbortController();
   const follow = (): void => bound.abort(signal.reason);
@@ -261,7 +274,7 @@ async function runBounded({ options, callbacks, clock, signal }: Dispatcher, too
     limitMs === undefined
       ? undefined
       : clock.timer(limitMs, () => bound.abort(new ToolTimeout(`Error: tool ${tool.name} timed out after ${limitMs} ms`)));
-  const next = (): Promise<ToolReturn> => tool.handler(call.arguments, { callId: call.id, signal: bound.signal });
+  const next = (): Promise<ToolReturn> => tool.handler(call.arguments, { callId: call.id, signal: bound.signal, continuation });
   try {
     const running = callbacks.toolCaller === undefined ? next() : callbacks.toolCaller(call, next);
     return await waitForPromise(bound.signal, running);

@@ -35,13 +35,20 @@ export interface ToolCallContext {
   readonly callId: string;
   /** Fires when the call is timed out or the worker is closed. The handler is told, not killed (2.7). */
   readonly signal: AbortSignal;
+  /** Set when the call goes on after a park that it had asked for: what the tool kept, and what the resume brought. */
+  readonly continuation?: ToolContinuation | undefined;
+}
+
+export interface ToolContinuation {
+  readonly state: JsonObject;
+  readonly input: string | undefined;
 }
 
 export type ToolReturn =
   /** `text` is what the model reads where the value has a rendering of its own; `events` go into the transcript. */
   | { readonly kind: 'value'; readonly value: Json; readonly text?: string | undefined; readonly events?: readonly NewEvent[] }
   /** The handler answered the branded request of `agent_await_resumption` (7.2). */
-  | { readonly kind: 'park'; readonly request: ParkRequest };
+  | { readonly kind: 'park'; readonly request: ParkRequest; readonly events?: readonly NewEvent[] };
 
 const TOOL_FAULT = 'tool_error';
 

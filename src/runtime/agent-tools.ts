@@ -62,7 +62,7 @@ function handlerOf(context: Context, entry: Value, name: string, executor: Tool[
   }
   return async (args, call) => {
     const { callMcpTool } = await import('./mcp.ts');
-    return callMcpTool(context, entry, currentLoop(context)?.sessionId, mcpServers, args, call.signal);
+    return callMcpTool(context, entry, currentLoop(context)?.sessionId, mcpServers, args, call);
   };
 }
 

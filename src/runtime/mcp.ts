@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { McpTool } from '../agent/mcp-client.ts';
 import { type Connect, McpPool, toolsDigest } from '../agent/mcp-pool.ts';
 import { decodeMcpSpec, type McpSpec, mcpToolName } from '../agent/mcp-spec.ts';
-import type { ToolReturn } from '../agent/tool.ts';
+import type { ToolCallContext, ToolReturn } from '../agent/tool.ts';
 import { plainEvent } from '../agent/transcript.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
@@ -151,14 +151,14 @@ export async function callMcpTool(
   sessionId: string | undefined,
   servers: Json,
   args: JsonObject,
-  signal: AbortSignal,
+  call: ToolCallContext,
 ): Promise<ToolReturn> {
   const facts = optionsJson(entry);
   const server = String(facts.mcp_server);
   const own = sessionId === undefined || servers === null ? undefined : sessionPool(context.run, sessionId, servers);
   const pool = own?.has(server) === true ? own : scriptPool(context.run);
   const tool = typeof facts.mcp_tool === 'string' ? facts.mcp_tool : String(facts.name);
-  return pool.callTool(server, tool, args, signal);
+  return pool.callTool(server, tool, args, call);
 }
 
 /** A parked loop holds no process, and neither does one that ended. */

@@ -8,12 +8,30 @@ const log = (line) => process.env.MCP_LOG && appendFileSync(process.env.MCP_LOG,
 const text = (value, more = {}) => ({ content: [{ type: 'text', text: value }], ...more });
 const schema = (properties) => ({ type: 'object', properties, required: Object.keys(properties) });
 
+/** With `--modern` the server speaks the revision of 2026 alone, in which a tool may ask before it goes on. */
+const MODERN = process.argv.includes('--modern');
+
+function transfer({ amount }, { inputResponses, requestState }) {
+  if (inputResponses === undefined) {
+    const ask = { message: `Send ${amount}?`, requestedSchema: schema({ sure: { type: 'boolean' } }), mode: 'form' };
+    return {
+      resultType: 'input_required',
+      inputRequests: { q1: { method: 'elicitation/create', params: ask } },
+      requestState: `state of ${amount}`,
+    };
+  }
+  if (requestState !== `state of ${amount}`) return text('tampered', { isError: true });
+  const { action, content } = inputResponses.q1;
+  return text(action === 'accept' && content.sure ? `sent ${amount}` : `${action}: kept ${amount}`);
+}
+
 const tools = {
   echo: [schema({ message: { type: 'string' } }), ({ message }) => text(`${message} ${process.env.MCP_SECRET ?? ''}`.trim())],
   structured: [schema({}), () => text('{"n":1}', { structuredContent: { n: 1 } })],
   fail: [schema({}), () => text('it broke', { isError: true })],
   hang: [schema({}), () => undefined],
   die: [schema({}), () => process.exit(3)],
+  ...(MODERN ? { transfer: [schema({ amount: { type: 'number' } }), transfer] } : {}),
   ...(process.env.MCP_TOOLS === undefined ? {} : { [process.env.MCP_TOOLS]: [schema({}), () => text('new')] }),
 };
 
@@ -25,11 +43,13 @@ function answer({ method, params = {} }) {
         capabilities: { tools: {}, resources: {}, prompts: {} },
         serverInfo: { name: 'test-server', version: '1.2.3' },
       };
+    case 'server/discover':
+      return MODERN ? { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } : undefined;
     case 'tools/list':
       return { tools: Object.entries(tools).map(([name, [inputSchema]]) => ({ name, description: `The tool ${name}`, inputSchema })) };
     case 'tools/call':
       log(`call ${params.name}`);
-      return tools[params.name]?.[1](params.arguments ?? {});
+      return tools[params.name]?.[1](params.arguments ?? {}, params);
     case 'resources/list':
       return { resources: [{ uri: 'memo://a', name: 'a' }] };
     case 'resources/read':
@@ -46,7 +66,8 @@ function answer({ method, params = {} }) {
 function respond(message) {
   if (message.id === undefined) return undefined;
   const result = answer(message);
-  return result === undefined ? undefined : { jsonrpc: '2.0', id: message.id, result };
+  const modern = MODERN ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {};
+  return result === undefined ? undefined : { jsonrpc: '2.0', id: message.id, result: { ...modern, ...result } };
 }
 
 log(`start ${process.pid}`);

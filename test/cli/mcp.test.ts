@@ -181,6 +181,27 @@ test('a server that cannot be started is told of by name', () => {
   expect(run(['none.harn']).stdout).toContain('mcp_connect: failed to spawn the server: No such file or directory');
 });
 
+describe('a tool that has to ask', () => {
+  const SURE: readonly (readonly [input: readonly string[], outcome: string])[] = [
+    [['--', 'yes'], 'sent 7'],
+    [['--', '{"sure": false}'], 'accept: kept 7'],
+    [[], 'cancel: kept 7'],
+  ];
+  test.each(SURE)('parks the loop, and %j goes back to a new process of the server', (input, outcome) => {
+    script(`[{name: "bank", command: "${process.execPath}", args: ["${SERVER}", "--modern"], env: ["MCP_LOG"], protocol: "2026-07-28"}]`);
+    const { code, stdout, stderr } = run(['--llm-mock', turns(call('bank__transfer', { amount: 7 })), 'work.harn']);
+    expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: 'status: suspended\n' });
+    expect(stderr).toContain('MCP server bank asks: Send 7?');
+    const started = log().filter((line) => line.startsWith('start')).length;
+    expect(log().filter((line) => line.startsWith('end'))).toHaveLength(started);
+    const mock = turns({ text: 'end' });
+    const resumed = run(['--resume', world.snapshots()[0] ?? '', '--json', '--llm-mock', mock, ...input]);
+    expect(resumed).toMatchObject({ code: 0 });
+    expect(results(resumed.stdout)).toEqual([outcome]);
+    expect(resumed.stdout).toContain(`\\"result\\":\\"${outcome}\\"`);
+  });
+});
+
 test('a script uses a server itself', () => {
   world.write(
     'use.harn',

@@ -79,6 +79,7 @@ function startFault(error: unknown): string | undefined {
 
 async function callTool(context: Context, [client, name, args]: Args): Promise<Value> {
   const result = await use(context, 'mcp_call', client, (connection, call) => connection.callTool(display(name), optionsJson(args), call));
+  if ('requests' in result) throw plainError(`mcp_call: ${display(name)} asks for input; only a tool of a loop can wait for it`);
   if (result.isError) throw plainError(result.text);
   if (result.structured !== undefined) return agentValue(result.structured);
   const isText = result.content.every((block) => typeof block === 'object' && block !== null && 'text' in block);

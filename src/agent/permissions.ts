@@ -54,6 +54,7 @@ function checkApproval(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, p
   if (matchesAny(policy.auto_deny, call)) return { kind: 'deny', reason: `tool ${call.name} is auto_denied by the approval policy` };
   const refused = refusedWrite(call, tool, policy);
   if (refused !== undefined) return { kind: 'deny', reason: `tool ${call.name} may not write ${refused}` };
+  if (matchesAny(policy.auto_approve, call)) return ALLOW;
   if (matchesAny(policy.require_approval, call)) return { kind: 'ask', reason: `tool ${call.name} requires approval` };
   return ALLOW;
 }

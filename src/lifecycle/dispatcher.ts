@@ -122,7 +122,10 @@ export class Dispatcher {
       traceId: request.traceId ?? id,
       tenantId: null,
     };
-    this.#log('trigger.inbox.envelopes', 'accepted', { event_id: id, provider: event.provider, kind: event.kind });
+    const named = { event_id: id, provider: event.provider, kind: event.kind };
+    this.#log('trigger.inbox.envelopes', 'accepted', named);
+    // Bodies and headers of events stay out of what is kept: they may be private.
+    this.#log('triggers.events', event.kind, { ...named, dedupe_key: event.dedupeKey, trace_id: event.traceId });
     return event;
   }
 
@@ -138,6 +141,7 @@ export class Dispatcher {
     const key = `${binding.id}\n${dedupeKey(binding, shown, event, this.#calls)}`;
     if (this.#seen.has(key)) return dispatchHandle(facts, 'duplicate');
     this.#seen.add(key);
+    this.#log('trigger.inbox.claims', 'claimed', { event_id: event.id, binding_id: binding.id });
     this.#graph(facts, 'trigger');
     const { filter, when } = binding.spec;
     if (filter !== undefined && this.#calls.evaluate(filter, shown) !== true) return skipped(facts, null);
@@ -180,6 +184,7 @@ export class Dispatcher {
       binding.metrics.dispatched++;
       if (replayOf !== null) this.deadLetters.resolve(binding, replayOf);
       this.#lifecycleEvent('DispatchSucceeded', facts, {});
+      this.#log('trigger.outbox', 'dispatched', { event_id: facts.event.id, binding_id: binding.id, replay_of_event_id: replayOf });
       return dispatchHandle(facts, 'dispatched', { result });
     } catch (error) {
       return this.#bury(facts, shown, errorText(error));

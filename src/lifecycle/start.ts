@@ -36,6 +36,8 @@ export interface StartOptions {
   /** The daemon block to go on from (11.4). */
   readonly daemon?: JsonObject | undefined;
   readonly parentWorkerId?: string | undefined;
+  /** The stage of a workflow that delegates to the worker. */
+  readonly parentStageId?: string | undefined;
   readonly execution?: JsonObject | undefined;
   readonly audit?: JsonObject | undefined;
   readonly artifacts?: readonly Json[] | undefined;

@@ -185,6 +185,7 @@ export interface WorkerSeed {
   readonly spec: JsonObject;
   readonly createdAt: string;
   readonly parentWorkerId?: string | undefined;
+  readonly parentStageId?: string | undefined;
   readonly execution?: JsonObject | undefined;
   readonly audit?: JsonObject | undefined;
   readonly artifacts?: readonly Json[] | undefined;
@@ -233,7 +234,7 @@ export function newWorkerRecord(seed: WorkerSeed): WorkerRecord {
     latest_payload: null,
     latest_error: null,
     parent_worker_id: seed.parentWorkerId ?? null,
-    parent_stage_id: null,
+    parent_stage_id: seed.parentStageId ?? null,
     child_run_id: null,
     child_run_path: null,
     snapshot_path: seed.shownPath,

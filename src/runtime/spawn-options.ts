@@ -73,6 +73,7 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
       audit: orUndefined(dictGet(config, 'audit')),
       artifacts: listJson(dictGet(config, 'artifacts')),
       config: graph === undefined ? { node: { kind: 'subagent', mode: 'llm', ...node } } : { graph: toJson(graph) },
+      parentStageId: optionalText(field(field(dictGet(config, 'node'), 'metadata'), 'parent_stage_id')),
       request: requestOf(task, dictGet(config, 'system'), isJsonObject(node.metadata) ? node.metadata : {}),
     },
     wait: dictGet(config, 'wait') === true,

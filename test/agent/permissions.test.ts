@@ -61,6 +61,12 @@ const ROWS: Row[] = [
   { rule: 'a constraint on another tool', policy: { tool_arg_constraints: [{ tool: 'run', arg_patterns: ['/x/*'] }] }, expected: 'allow' },
   { rule: 'auto_deny', approvalPolicy: { auto_deny: ['write*'] }, expected: 'deny' },
   { rule: 'require_approval', approvalPolicy: { require_approval: ['write*'] }, expected: 'ask' },
+  {
+    rule: 'auto_approve answers for require_approval',
+    approvalPolicy: { auto_approve: ['write_file'], require_approval: ['write*'] },
+    expected: 'allow',
+  },
+  { rule: 'auto_deny wins over auto_approve', approvalPolicy: { auto_approve: ['*'], auto_deny: ['write*'] }, expected: 'deny' },
   { rule: 'a write that the allow list covers', tool: WRITER, approvalPolicy: { write_path_allowlist: ['/project/*'] }, expected: 'allow' },
   { rule: 'a write that it does not cover', tool: WRITER, approvalPolicy: { write_path_allowlist: ['/docs/*'] }, expected: 'deny' },
   { rule: 'a parent denies for good', inherited: above({ deny: ['write*'] }), permissions: { allow: ['*'] }, expected: 'forbid' },

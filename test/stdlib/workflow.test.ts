@@ -124,6 +124,16 @@ println("\${result.status} \${result.run.pending_nodes} \${result.run.stages[0].
     ['suspended [act] wait'],
   ],
   [
+    'a delegated stage is run by a worker that knows its stage',
+    `llm_mock({text: "delegated text"})
+let flow = workflow_graph({entry: "ask", nodes: {ask: {kind: "subagent", model_policy: {provider: "mock"}, metadata: {worker_name: "helper"}}}})
+unmock_time()
+let stage = workflow_execute("x", flow, [], saved).run.stages[0]
+println("\${stage.visible_text} \${stage.metadata.worker.name} \${stage.metadata.worker.parent_stage_id == stage.id}")
+println(stage.artifacts.map({ item -> item.kind }))`,
+    ['delegated text helper true', '[artifact, worker_result]'],
+  ],
+  [
     'a graph that cannot run is refused before anything runs',
     `let broken = {entry: "a", nodes: {a: {kind: "sideways"}}, edges: [{from: "a", to: "z"}]}
 println(try { workflow_execute("x", broken) } catch (e) { e })`,

@@ -90,6 +90,26 @@ println(len(trigger_inspect_action_graph(uuid())))`,
     ['[trigger, predicate, dispatch]', '0'],
   ],
   [
+    'each step of an event is on its topic, without the body of the event',
+    `let topics = ["trigger.inbox.envelopes", "trigger.inbox.claims", "trigger.attempts", "trigger.outbox", "triggers.events", "triggers.lifecycle"]
+let before = topics.map({ topic -> event_log.latest(topic) ?? 0 })
+${binding('{}')}trigger_fire(handle, {provider: "github", kind: "opened", payload: "canary", headers: {x: "canary"}})
+for item in topics.enumerate() {
+  for record in event_log.subscribe({topic: item.value, from_cursor: before[item.index]}) {
+    println("\${item.value} \${record.kind} \${contains(json_stringify(record), "canary")}")
+    break
+  }
+}`,
+    [
+      'trigger.inbox.envelopes accepted false',
+      'trigger.inbox.claims claimed false',
+      'trigger.attempts attempt false',
+      'trigger.outbox dispatched false',
+      'triggers.events opened false',
+      'triggers.lifecycle DispatchStarted false',
+    ],
+  ],
+  [
     'worker:// leaves a job on a queue',
     `let handle = trigger_register({id: "b", kind: "opened", provider: "github", handler: "worker://triage"})
 let fired = trigger_fire(handle, ${EVENT})

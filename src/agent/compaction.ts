@@ -1,7 +1,8 @@
 import type { JsonObject } from '../base/json.ts';
 import { firstCodePoints } from './json-text.ts';
 import { type Message, messageCalls, messageText, userMessage } from './message.ts';
-import { estimateTokens, type NewEvent, plainEvent } from './transcript.ts';
+import { dropUnpreserved } from './reminder.ts';
+import { appendEvent, estimateTokens, type NewEvent, plainEvent, type Transcript } from './transcript.ts';
 
 /**
  * Compaction (spec/agents.md 3.2 `compaction`): earlier messages give way to one that says what they were about.
@@ -88,6 +89,13 @@ export function compactionPlan(messages: readonly Message[], range: CompactionRa
     estimated_tokens_after: estimateTokens(after),
   };
   return { ...found, inserted, summary, event: plainEvent('compaction', summary, facts) };
+}
+
+/** The transcript as a plan leaves it; reminders that do not say otherwise go with the messages. */
+export function applyCompaction(transcript: Transcript, plan: CompactionPlan): Transcript {
+  const messages = [...transcript.messages];
+  messages.splice(plan.at, plan.removed, ...plan.inserted);
+  return appendEvent({ ...dropUnpreserved(transcript), messages, summary: plan.summary }, plan.event);
 }
 
 /** A cut must not part a call from its results: it moves behind them. */

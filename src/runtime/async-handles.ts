@@ -96,8 +96,3 @@ export function loopTool(context: Context, name: string): Tool | undefined {
         .loopTools.get(place.workerId)
         ?.find((tool) => tool.name === name);
 }
-
-/** `long_running: true` or `background: true` in the options of an operation. */
-export function wantsBackground(options: JsonObject): boolean {
-  return options.long_running === true || options.background === true;
-}

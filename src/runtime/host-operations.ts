@@ -1,5 +1,6 @@
-import { field } from './agent-values.ts';
+import { field, withoutKeys } from './agent-values.ts';
 import { textArgument } from './arguments.ts';
+import { inBackground, wantsBackground } from './background-operation.ts';
 import { absolutePath } from './builtins/files.ts';
 import { processResult } from './builtins/process.ts';
 import type { Context } from './context.ts';
@@ -11,7 +12,7 @@ import { executionRoot } from './execution-place.ts';
 import { andThen, type MaybeAsync } from './maybe-async.ts';
 import { writeOutput } from './output.ts';
 import { terminalOf } from './terminal.ts';
-import type { Dict, Value } from './value.ts';
+import { Dict, type Value } from './value.ts';
 
 /** What this process offers when no host stands behind it: operations by capability. */
 interface HostOperation {
@@ -75,6 +76,10 @@ async function exec(context: Context, params: Value): Promise<Value> {
   const command = words[0] ?? line;
   if (command === '') throw thrownText('host_call: process.exec needs `command` or `argv`');
   const cwd = field(params, 'cwd');
+  if (params instanceof Dict && wantsBackground(params)) {
+    const run = (inside: Context): Promise<Value> => exec(inside, withoutKeys(params, ['background', 'long_running', 'timeout_ms']));
+    return inBackground(context, params, { operation: 'process.exec', descriptor: words.length === 0 ? line : words.join(' '), run });
+  }
   const result = await processResult(context, {
     command,
     args: words.slice(1),

@@ -147,13 +147,16 @@ describe('long-running tools', () => {
         tool start() -> string {
           async_tool_run(fails)
           async_tool_run("slow", nil, {timeout_ms: 10})
-          sleep(40ms)
           return "started"
         }
         llm_mock({tool_calls: [{name: "start", arguments: {}}]})
-        llm_mock({text: "done"})
-        agent_loop("Work", nil, {provider: "mock", tool_format: "native", tools: [start, slow]})
-        let told = llm_mock_calls()[1].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
+        llm_mock({text: "waiting"})
+        llm_mock({text: "waiting"})
+        llm_mock({text: "waiting"})
+        agent_loop("Work", nil, {provider: "mock", tool_format: "native", tools: [start, slow], daemon: true, wake_interval_ms: 3600000,
+          post_turn_callback: { turn -> contains(json_stringify(agent_session_messages(turn.session_id)), "timed out") }})
+        let calls = llm_mock_calls()
+        let told = calls[len(calls) - 1].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
         for m in told {
           let result = json_parse(split(m.content, "\\n")[1])
           println("\${result.status} \${result.error}")
@@ -165,5 +168,28 @@ describe('long-running tools', () => {
       'failed async_tool_run: slow timed out after 10 ms',
       'async_tool_run: unknown tool or function `nothing such`',
     ]);
+  });
+
+  test.each([
+    ['walk_dir', 'walk_dir(DIR, {background: true})', 'walk_dir', 'path'],
+    ['glob', 'glob("*.txt", {base: DIR, long_running: true})', 'glob', 'a.txt'],
+    ['a command', 'host_call("process.exec", {argv: ["echo", "hello"], background: true})', 'process.exec', 'hello'],
+  ])('%s can run in the background', async (_what, call, operation, expected) => {
+    expect(
+      await lines(`${SLOW}
+        write_file(DIR + "/a.txt", "x")
+        tool start() -> dict { return ${call} }
+        llm_mock({tool_calls: [{name: "start", arguments: {}}]})
+        llm_mock({text: "waiting"})
+        llm_mock({text: "done"})
+        // The end of the work wakes a loop that idles.
+        agent_loop("Work", nil, {provider: "mock", tool_format: "native", tools: start, daemon: true, wake_interval_ms: 3600000,
+          post_turn_callback: { turn -> contains(json_stringify(agent_session_messages(turn.session_id)), "tool_result") }})
+        let calls = llm_mock_calls()
+        let told = calls[len(calls) - 1].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
+        let result = json_parse(split(told[0].content, "\\n")[1])
+        println("\${result.status} \${result.operation} \${contains(json_stringify(result.result), "${expected}")}")
+      `),
+    ).toEqual([`completed ${operation} true`]);
   });
 });

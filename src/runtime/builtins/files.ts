@@ -1,7 +1,8 @@
 import { posix as path } from 'node:path';
+import { inBackground, wantsBackground } from '../background-operation.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
-import { dictOf } from '../dict.ts';
+import { dictGet, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { thrownText } from '../errors.ts';
 import { executionRoot } from '../execution-place.ts';
@@ -214,17 +215,28 @@ export const FILES: BuiltinGroup = {
         ),
     },
     walk_dir: {
-      signature: '(root: any, options: any = nil) -> list',
-      doc: '`{path, is_dir, is_file, depth}` of everything below a directory, itself included.',
+      signature: '(root: any, options: any = nil) -> any',
+      doc: '`{path, is_dir, is_file, depth}` of everything below a directory, itself included. With `background: true` the handle of the work, whose result comes to the loop as feedback.',
+      colour: 'async',
       call: (c, _d, root, options) => {
         if (root === undefined || text(root) === '') throw thrownText('walk_dir: root path is required');
+        if (wantsBackground(options)) {
+          const run = (inside: Context): Value => walk(inside, text(root), walkOptions(options));
+          return inBackground(c, options, { operation: 'walk_dir', descriptor: `walk_dir ${text(root)}`, run });
+        }
         return walk(c, text(root), walkOptions(options));
       },
     },
     glob: {
-      signature: '(pattern: any, base: any = nil) -> list<string>',
-      doc: 'Paths of files that match, sorted.',
-      call: (c, _d, pattern, base) => globFiles(c, text(pattern), base),
+      signature: '(pattern: any, base: any = nil) -> any',
+      doc: 'Paths of files that match, sorted. Instead of the base a dict: `base`, and `background: true` for the handle of the work, whose result comes to the loop as feedback.',
+      colour: 'async',
+      call: (c, _d, pattern, base) => {
+        const root = base instanceof Dict ? dictGet(base, 'base') : base;
+        if (!wantsBackground(base)) return globFiles(c, text(pattern), root);
+        const run = (inside: Context): Value => globFiles(inside, text(pattern), root);
+        return inBackground(c, base, { operation: 'glob', descriptor: `glob ${text(pattern)}`, run });
+      },
     },
     stat: {
       signature: '(path: any) -> dict',

@@ -1,6 +1,5 @@
-import { compactionPlan } from '../../agent/compaction.ts';
+import { applyCompaction, compactionPlan } from '../../agent/compaction.ts';
 import { decodeMessage, messageText } from '../../agent/message.ts';
-import { appendEvent } from '../../agent/transcript.ts';
 import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';
@@ -55,10 +54,9 @@ function compact({ services, args: [sessionId, options] }: Call): Value {
     summary: typeof summary === 'string' ? summary : undefined,
   });
   if (plan === undefined) return transcript.messages.length;
-  const messages = [...transcript.messages];
-  messages.splice(plan.at, plan.removed, ...plan.inserted);
-  services.sessions.save(name, appendEvent({ ...transcript, messages, summary: plan.summary }, plan.event));
-  return messages.length;
+  const compacted = applyCompaction(transcript, plan);
+  services.sessions.save(name, compacted);
+  return compacted.messages.length;
 }
 
 /** The transcript of a running loop is its own: a message waits for its next turn, and wakes it from an idle. */

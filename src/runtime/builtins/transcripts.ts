@@ -1,7 +1,10 @@
-import { compactionPlan } from '../../agent/compaction.ts';
+import { applyCompaction, compactionPlan, removableRange } from '../../agent/compaction.ts';
 import { transcriptDigest } from '../../agent/digest.ts';
 import { decodeMessages } from '../../agent/message.ts';
-import { clearReminders, decodeReminderSpec, dropUnpreserved, injectReminder } from '../../agent/reminder.ts';
+import { DEFAULT_TIMEOUT_MS } from '../../agent/model-call.ts';
+import { clearReminders, decodeReminderSpec, injectReminder } from '../../agent/reminder.ts';
+import { resolveModel } from '../../agent/resolve-model.ts';
+import { summariseMessages } from '../../agent/summary-call.ts';
 import {
   appendEvent,
   createTranscript,
@@ -14,6 +17,7 @@ import {
   transcriptFromMessages,
 } from '../../agent/transcript.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
+import { agentServices } from '../agent-services.ts';
 import { agentValue, field, optionsJson, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
@@ -59,9 +63,33 @@ function compact(transcript: Transcript, [options]: Args): Transcript {
     summary: typeof summary === 'string' ? summary : undefined,
   });
   if (plan === undefined) return typeof summary === 'string' ? { ...transcript, summary } : transcript;
-  const messages = [...transcript.messages];
-  messages.splice(plan.at, plan.removed, ...plan.inserted);
-  return appendEvent({ ...dropUnpreserved(transcript), messages, summary: plan.summary }, plan.event);
+  return applyCompaction(transcript, plan);
+}
+
+/** With a model of the options it writes the summary, and the messages give way to it; without one nobody is asked and nothing goes. */
+async function summarize(context: Context, value: Value, options: Value): Promise<Value> {
+  const transcript = decodeTranscript(toJson(value), 'transcript_summarize');
+  const { provider, model } = optionsJson(options);
+  if (typeof provider !== 'string' && typeof model !== 'string') {
+    return agentValue({ ...transcript, summary: transcriptDigest({ ...transcript, summary: null }, []) });
+  }
+  const { messages } = transcript;
+  const keepFirst = count(field(options, 'keep_first'), 0);
+  const keepLast = count(field(options, 'keep_last'), 0);
+  const range = removableRange(messages, keepFirst, keepLast) ?? { at: 0, removed: messages.length };
+  const services = agentServices(context.run);
+  const wish = { provider: textOrUndefined(provider), model: textOrUndefined(model) };
+  const target = resolveModel(wish, services.env, services.models.settings);
+  const summarised = messages.slice(range.at, range.at + range.removed);
+  const { text: summary } = await summariseMessages(services, target, summarised, SUMMARY_POLICY, context.signal);
+  const plan = compactionPlan(messages, { keepFirst, keepLast, mode: 'manual', strategy: 'summarize_all', engine: 'llm', summary });
+  return agentValue(plan === undefined ? { ...transcript, summary } : applyCompaction(transcript, plan));
+}
+
+const SUMMARY_POLICY = { retries: 2, backoffMs: 2000, timeoutMs: DEFAULT_TIMEOUT_MS };
+
+function textOrUndefined(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The same conversation under a new id, with nothing shared. */
@@ -136,19 +164,19 @@ export const TRANSCRIPTS: BuiltinGroup = {
       reading('transcript_render_visible', '(t: any = nil) -> string', 'The public part as text.', renderVisible),
       reading('transcript_render_full', '(t: any = nil) -> string', 'Every event as text, with its visibility.', renderFull),
       reading('transcript_compact', '(t: any = nil, options: any = nil) -> dict', 'Earlier messages give way to a summary.', compact),
-      reading(
-        'transcript_summarize',
-        '(t: any = nil, options: any = nil) -> dict',
-        'The same transcript with a summary, made without a model.',
-        (t) => ({
-          ...t,
-          summary: transcriptDigest({ ...t, summary: null }, []),
-        }),
-      ),
       reading('transcript_fork', '(t: any = nil) -> dict', 'A copy under a new id.', (t, _args, context) => fork(t, context)),
       reading('transcript_export', '(t: any = nil) -> string', 'The transcript as JSON text.', (t) => JSON.stringify(t)),
       reading('transcript_archive', '(t: any = nil) -> dict', 'The transcript, closed.', archive),
     ]),
+    transcript_summarize: {
+      signature: '(t: any = nil, options: any = nil) -> dict',
+      doc: 'The transcript with a summary. With `provider` or `model` a model writes it, and all messages but `keep_first` and `keep_last` give way to it.',
+      colour: 'async',
+      call: (context, _depth, ...args) => {
+        const [transcript, options] = withoutHarness(args);
+        return summarize(context, transcript, options);
+      },
+    },
     transcript_import: pure('(text: any = nil) -> dict', 'A transcript from its JSON text.', ([value]) => agentValue(imported(value))),
     'transcript.inject_reminder': pure(
       '(t: any = nil, spec: any = nil) -> dict',

@@ -133,3 +133,29 @@ describe('session hooks around a loop (10.1)', () => {
     expect(out).toEqual(['save']);
   });
 });
+
+describe('transcript_summarize', () => {
+  const T = `let t = transcript_from_messages([{role: "user", content: "Find the bug"}, {role: "assistant", content: "It is in a.ts"}, {role: "user", content: "Thanks"}])`;
+
+  test('with a model, its summary takes the place of the messages', async () => {
+    const out = await folder.lines(`${T}
+      llm_mock({text: "The bug is in a.ts."})
+      let s = transcript_summarize(t, {provider: "mock", keep_last: 1})
+      println(transcript_summary(s))
+      println(len(transcript_messages(s)))
+      println(contains(llm_mock_calls()[0].messages[0].content, "Find the bug"))
+      println(transcript_events_by_kind(s, "compaction")[0].metadata.engine_strategy)
+    `);
+    expect(out).toEqual(['The bug is in a.ts.', '2', 'true', 'llm']);
+  });
+
+  test('without one nobody is asked and nothing goes', async () => {
+    const out = await folder.lines(`${T}
+      let s = transcript_summarize(t)
+      println(len(transcript_messages(s)))
+      println(contains(transcript_summary(s), "Find the bug"))
+      println(len(llm_mock_calls()))
+    `);
+    expect(out).toEqual(['3', 'true', '0']);
+  });
+});

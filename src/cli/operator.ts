@@ -1,16 +1,13 @@
-import { errorText } from '../base/harn-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { renderRuntimeError } from '../diagnostics/render.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import type { Platform } from '../platform/platform.ts';
 import { lifecycleOf } from '../runtime/agent-lifecycle.ts';
 import { INLINE } from '../runtime/project-root.ts';
-import { describeFailure } from '../runtime/report.ts';
 import { RunHost } from '../runtime/run.ts';
 import { endTasks } from '../runtime/tasks.ts';
+import { reportFailure } from './command-failure.ts';
 import { writeEnvelope } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
-import { paletteFor } from './palette.ts';
 import { UsageError } from './parse-options.ts';
 import { stateRootFor } from './state-root.ts';
 
@@ -58,19 +55,8 @@ export async function runAsOperator(
     return exitCode;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const { message, code, data } = describeFailure(error, undefined);
-    if (json === true)
-      writeEnvelope(platform, { ok: false, data: null, error: { code: code ?? 'runtime', message: errorText(error), details: data } });
-    else {
-      platform.stdio.err(renderRuntimeError({ message }, await paletteFor(platform, 'stderr')));
-      if (isMissing(data)) platform.stdio.err('  harn workers list --all shows what there is\n');
-    }
-    return EXIT.failure;
+    return await reportFailure(platform, error, { json: json === true });
   } finally {
     await endTasks(host);
   }
-}
-
-function isMissing({ detail }: JsonObject): boolean {
-  return isJsonObject(detail) && detail.reason === 'missing';
 }

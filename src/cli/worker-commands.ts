@@ -40,7 +40,7 @@ files that are no readable snapshot.
 
 WAKE says what comes next: a time, a topic or an event; "by hand" when somebody
 has to resume it; "nobody" when the process that should wake it is gone.
-Exit codes: 0 listed, 2 usage.`,
+Exit codes: 0 listed, 1 the folder cannot be read, 2 usage.`,
   },
   show: {
     argument: '<worker>',

@@ -246,6 +246,27 @@ worker_01990000-0002  suspended  3h0m  parent  by hand  [2J漢字 second line
     expect(stderr).toContain(text);
   });
 
+  it('a folder that cannot be read is an error that says so, and no defect of harn', async () => {
+    const platform = platformWith(file(parked(1)));
+    const refused = Object.assign(new Error("EACCES: permission denied, scandir '/work/.harn/workers'"), {
+      code: 'EACCES',
+      syscall: 'scandir',
+    });
+    const files = new Proxy(platform.files, {
+      get: (target, key) => {
+        const member: unknown = Reflect.get(target, key);
+        const refuse = (): never => {
+          throw refused;
+        };
+        return key === 'list' ? refuse : typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    expect(await main(['workers', 'list'], { ...platform, files })).toBe(1);
+    expect(platform.stdio.stderr).toBe("error: EACCES: permission denied, scandir '/work/.harn/workers'\n");
+    expect(await main(['workers', 'list', '--json'], { ...platform, files })).toBe(1);
+    expect(JSON.parse(platform.stdio.stdout)).toMatchObject({ ok: false, data: null, error: { code: 'EACCES' } });
+  });
+
   it('an empty folder and a missing one are no error', async () => {
     expect(await list(platformWith({}))).toEqual({ code: 0, stdout: '', stderr: 'harn: no workers in .harn/workers\n' });
   });

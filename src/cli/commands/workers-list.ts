@@ -26,6 +26,16 @@ interface Row {
 
 /** `harn workers list`: heads only, whatever else lies in the folder. @returns the exit code */
 export async function listCommand(platform: Platform, options: ListOptions): Promise<number> {
+  try {
+    return await list(platform, options);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const { reportFailure } = await import('../command-failure.ts');
+    return reportFailure(platform, error, { json: options.json === true });
+  }
+}
+
+async function list(platform: Platform, options: ListOptions): Promise<number> {
   const locations = locateState(platform.env, stateRootFor(platform, INLINE));
   const found = await withTicks(platform, await listWorkers(platform, locations));
   const rows = sorted(found.filter(filterOf(options)), options.sort);

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { LoopState } from '../lifecycle/activation.ts';
-import { applyRecord, type LoopProgress, type LoopRecord, type OpenTurn } from './loop-record.ts';
+import { applyRecord, type LoopProgress, type OpenTurn } from './loop-record.ts';
+import { decodeRecords } from './loop-record-schema.ts';
 import { type CallResult, type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
 import { messageCalls, messageText, type ToolCall } from './message.ts';
 import { parseTextResponse } from './text-tools.ts';
@@ -11,20 +12,16 @@ import { parseTextResponse } from './text-tools.ts';
  *
  * @returns `rerun`: calls whose outcome is unknown and that an idempotent tool may run again; the loop finds them
  *          in the state as `loop.interrupted`
+ * @throws HarnError `plain` for a record that no loop wrote; `data.index` is its place
  */
 export function foldJournal(
   state: LoopState,
   records: readonly JsonObject[],
 ): { readonly state: LoopState; readonly rerun: readonly Json[] } {
   const start: LoopProgress = { ...readLoopState(state, ''), openTurn: undefined };
-  const progress = records.filter(isLoopRecord).reduce(applyRecord, start);
+  const progress = decodeRecords(records).reduce(applyRecord, start);
   const recovered = progress.openTurn === undefined ? progress : closeInterruptedTurn(progress, progress.openTurn);
   return { state: writeLoopState(recovered), rerun: recovered.counters.interrupted?.calls ?? [] };
-}
-
-/** The journal also holds records of lifecycle (`open`, `signal`), and our own were written by `applyRecord`'s caller. */
-function isLoopRecord(record: JsonObject): record is LoopRecord & JsonObject {
-  return typeof record.t === 'string' && ['in', 'answer', 'begin', 'result', 'turn', 'edit'].includes(record.t);
 }
 
 function closeInterruptedTurn(progress: LoopProgress, open: OpenTurn): LoopProgress {

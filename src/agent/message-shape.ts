@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Block, Message, ToolCall } from './message.ts';
 
 /**
@@ -29,23 +29,25 @@ function isSendableCall(call: unknown): boolean {
   return isJsonObject(call) && typeof call.id === 'string' && typeof call.name === 'string' && isJsonObject(call.arguments);
 }
 
+type Look = (block: JsonObject) => boolean;
+
+const hasTexts = (block: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => typeof block[key] === 'string');
+
+/** What each kind of block must have for an adapter to send it. */
+const LOOKS: Readonly<Record<Block['type'], Look>> = {
+  text: (block) => hasTexts(block, 'text'),
+  image: (block) =>
+    hasTexts(block, 'media_type') &&
+    hasTexts(block, 'url') !== hasTexts(block, 'base64') &&
+    (block.detail === undefined || hasTexts(block, 'detail')),
+  tool_use: (block) => hasTexts(block, 'id', 'name') && isJsonObject(block.input),
+  tool_result: (block) => hasTexts(block, 'tool_use_id') && block.content !== undefined,
+  reasoning: (block) => hasTexts(block, 'text', 'signature', 'provider', 'model'),
+};
+
 function isSendableBlock(block: unknown): boolean {
-  if (!isJsonObject(block)) return false;
-  const areTexts = (...keys: string[]): boolean => keys.every((key) => typeof block[key] === 'string');
-  switch (block.type) {
-    case 'text':
-      return areTexts('text');
-    case 'image':
-      return areTexts('media_type') && areTexts('url') !== areTexts('base64') && (block.detail === undefined || areTexts('detail'));
-    case 'tool_use':
-      return areTexts('id', 'name') && isJsonObject(block.input);
-    case 'tool_result':
-      return areTexts('tool_use_id') && block.content !== undefined;
-    case 'reasoning':
-      return areTexts('text', 'signature', 'provider', 'model');
-    default:
-      return false;
-  }
+  if (!isJsonObject(block) || typeof block.type !== 'string' || !Object.hasOwn(LOOKS, block.type)) return false;
+  return LOOKS[block.type as Block['type']](block); // a key of the table, as was just seen
 }
 
 /** The same list when everything is kept. */

@@ -1,3 +1,4 @@
+import { HarnError } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd, LoopRunner, LoopState } from '../lifecycle/activation.ts';
@@ -6,6 +7,7 @@ import { carryTranscript } from './carry-transcript.ts';
 import { foldJournal } from './fold-journal.ts';
 import { runLoop } from './loop.ts';
 import type { LoopWorld } from './loop-context.ts';
+import { decodeLoopOptions } from './loop-options.ts';
 import { NEW_COUNTERS, writeLoopState } from './loop-state.ts';
 import { userMessage } from './message.ts';
 import { subAgentResult } from './sub-agent-result.ts';
@@ -22,6 +24,11 @@ export function createLoopRunner(world: LoopWorld): LoopRunner {
     nextCycle: (config, before, carry) => nextCycle(config, before, carry, world),
     foldJournal,
     applyResume,
+    checkConfig: ({ options }) => {
+      // A workflow keeps its options with its nodes.
+      if (isJsonObject(options)) decodeLoopOptions(options);
+      else if (options !== undefined && options !== null) throw new HarnError('plain', 'agent_loop: options must be a dict');
+    },
     repair: repairState,
   };
 }

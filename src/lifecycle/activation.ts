@@ -160,6 +160,11 @@ export interface LoopRunner {
   foldJournal(state: LoopState, records: readonly JsonObject[]): { readonly state: LoopState; readonly rerun: readonly Json[] };
   /** Transcript policy, continuity reminder and input of a resume (5.4 step 9, 5.6). */
   applyResume(state: LoopState, facts: ResumeFacts, workerId: string, sessionId: string): LoopState;
+  /**
+   * Looks at the configuration of a worker that is about to be restored, while it can still be refused.
+   * @throws what starting a loop with it would throw
+   */
+  checkConfig(config: JsonObject): void;
   /** The transcript doctor of 5.15: the repaired state and one entry per repair. */
   repair(
     state: LoopState,

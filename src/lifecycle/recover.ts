@@ -1,7 +1,9 @@
+import { HarnError } from '../base/harn-error.ts';
 import { parseInstant, renderInstant } from '../base/instant.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { removeDurably } from '../store/atomic-file.ts';
 import { type Journal, type JournalOpen, journalPathOf } from '../store/journal-file.ts';
+import { snapshotError } from '../store/snapshot-error.ts';
 import type { SuspensionRecord, WorkerSnapshot } from '../store/snapshot-schema.ts';
 import type { LoopState, ResumeCause, ResumeFacts } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -25,7 +27,7 @@ export interface Recovered {
 export function recoverInterrupted(lifecycle: Lifecycle, files: WorkerFiles, target: string): Recovered {
   const { record, state } = splitSnapshot(files.snapshot);
   const journal = files.activeOpen === undefined ? undefined : readActiveJournal(lifecycle, files, target);
-  const recoveredState = journal === undefined ? state : stateAfter(lifecycle, files.snapshot, state, journal);
+  const recoveredState = journal === undefined ? state : readState(lifecycle, files, target, state, journal);
   const recoveredRecord = recordAfter(lifecycle, files, record, recoveredState, journal);
   return {
     record: recoveredRecord,
@@ -37,6 +39,27 @@ export function recoverInterrupted(lifecycle: Lifecycle, files: WorkerFiles, tar
     },
   };
 }
+
+/** A line that is JSON but nothing that a loop wrote is as bad as one that is none (4.9). */
+function readState(
+  lifecycle: Lifecycle,
+  { snapshot, snapshotPath }: WorkerFiles,
+  target: string,
+  state: LoopState,
+  journal: Journal,
+): LoopState {
+  try {
+    return stateAfter(lifecycle, snapshot, state, journal);
+  } catch (error) {
+    if (!(error instanceof HarnError) || typeof error.data.index !== 'number') throw error;
+    const line = error.data.index + FIRST_RECORD_LINE;
+    const facts = { target, path: journalPathOf(snapshotPath), workerId: snapshot.id, detail: { line } };
+    throw snapshotError('malformed', `line ${line} of the journal: ${error.message}`, facts);
+  }
+}
+
+/** `open` is the first line. */
+const FIRST_RECORD_LINE = 2;
 
 function stateAfter(lifecycle: Lifecycle, snapshot: WorkerSnapshot, state: LoopState, { open, records }: Journal): LoopState {
   const facts = resumeFactsOf(open);

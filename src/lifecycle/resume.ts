@@ -139,6 +139,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   const recovered = files.status === 'interrupted' ? recoverInterrupted(lifecycle, files, target) : undefined;
   const { record, state } = recovered ?? splitSnapshot(files.snapshot);
   assertStoredConditions(record.suspension?.conditions ?? null, subject);
+  assertStoredConfig(lifecycle, record.config.spec ?? {}, subject);
   const rebound = await lifecycle.rebinder.rebind({
     program: record.program ?? null,
     config: { ...record.config.spec, task: record.task, graph: (record.config.graph ?? null) as Json }, // a payload of the snapshot
@@ -172,6 +173,21 @@ export function assertStoredConditions(conditions: JsonObject | null, { target, 
       error instanceof HarnError && typeof error.data.field === 'string'
         ? `suspension.conditions.${error.data.field}`
         : 'suspension.conditions';
+    throw snapshotError('malformed', `field \`${field}\`: ${errorText(error)}`, {
+      target,
+      path: snapshotPath,
+      workerId: id,
+      detail: { field },
+    });
+  }
+}
+
+/** A loop that could not even start would end its worker for good; refused here, the file can be mended. */
+function assertStoredConfig(lifecycle: Lifecycle, config: JsonObject, { target, snapshotPath, id }: ResumeSubject): void {
+  try {
+    lifecycle.runner.checkConfig(config);
+  } catch (error) {
+    const field = 'config.spec.options';
     throw snapshotError('malformed', `field \`${field}\`: ${errorText(error)}`, {
       target,
       path: snapshotPath,

@@ -54,11 +54,16 @@ export function readWorkerFiles(lifecycle: Lifecycle, snapshotPath: string, targ
     sha256: loaded?.sha256,
     activeOpen,
     claim,
-    status: effectiveStatus(snapshot.status, { hasActiveJournal: activeOpen !== undefined, isClaimed: claim !== undefined }),
+    status: effectiveStatus(writtenStatus(snapshot), { hasActiveJournal: activeOpen !== undefined, isClaimed: claim !== undefined }),
     generation: Math.max(snapshot.resume.generation, activeOpen?.generation ?? 0),
     openedAt: openedAt(snapshot, activeOpen),
     isClosed,
   };
+}
+
+/** A file that calls itself parked and does not say how is what a crash leaves: where it stopped, nobody knows. */
+function writtenStatus({ status, suspension }: WorkerSnapshot): WorkerStatus {
+  return status === 'suspended' && (suspension === null || suspension === undefined) ? 'interrupted' : status;
 }
 
 /**

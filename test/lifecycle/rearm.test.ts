@@ -64,6 +64,7 @@ describe('a host that starts again', () => {
   it('T20 fires a timeout at its instant, however often it was restarted', async () => {
     const { directory, snapshot } = await parked({ timeout: { duration_minutes: 30 } });
     for (const minutes of [5, 10, 29]) expect(rearmParked(host(directory, NOON + minutes * MINUTE).lifecycle)).toBe(1);
+    for (let restart = 0; restart < 20; restart++) rearmParked(host(directory, NOON + 30 * MINUTE - 1000 + 50 * restart - 1).lifecycle);
     const last = host(directory, NOON + 30 * MINUTE - 1);
     rearmParked(last.lifecycle);
     expect(last.runner.activations).toEqual([]);

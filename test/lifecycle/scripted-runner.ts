@@ -42,6 +42,7 @@ export function scriptedRunner(): ScriptedRunner {
       initialState(config, carry.transcript_mode === 'reset' ? undefined : (before.transcript ?? undefined)),
     foldJournal,
     applyResume,
+    checkConfig: () => undefined,
     repair: (state) => ({ state, repairs: [] }),
   };
 }

@@ -86,7 +86,13 @@ it('a text with a separator or an ending of a state file is a path', () => {
   expect(isSnapshotPath(ID)).toBe(false);
 });
 
-it('a path is shown relative to the current directory when inside it', () => {
+it('T34 a path that a shell for Windows has rewritten is refused with a hint', () => {
+  const { places } = project();
+  const rewritten = `C:/Program Files/Git/.harn/workers/${ID}x.json`;
+  expect(() => locateSnapshot(places, rewritten)).toThrow('the shell seems to have rewritten the path; write it with a leading ./');
+});
+
+it('T34 a path is shown relative to the current directory when inside it', () => {
   expect(displayPath('/a/b', '/a/b/.harn/workers/w.json')).toBe('.harn/workers/w.json');
   expect(displayPath('/a/b', '/a/c/w.json')).toBe('/a/c/w.json');
 });

@@ -1,0 +1,89 @@
+import * as z from 'zod/mini';
+import { HarnError } from '../base/harn-error.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { LoopRecord } from './loop-record.ts';
+import type { Message } from './message.ts';
+import { sendableMessage } from './message-shape.ts';
+
+/**
+ * Records of a journal as they are read back (spec/agents.md 4.9). A journal has no checksum: a line that is JSON may
+ * still be nothing that a loop wrote. Fields that a later version adds are let through.
+ */
+const number = z.number();
+const text = z.string();
+const texts = z.array(text);
+const object = z.custom<JsonObject>(isJsonObject, 'expected an object');
+const objects = z.array(object);
+const message = z.pipe(
+  z.custom<Message>((value) => isJsonObject(value) && sendableMessage(value as Message) !== undefined, 'expected a message'), // looked at there
+  z.transform((value) => sendableMessage(value) ?? value),
+);
+const usage = z.looseObject({ calls: number, input_tokens: number, output_tokens: number, cost_usd: number });
+const result = z.looseObject({ pos: number, id: text, name: text, status: text, text });
+const event = z.looseObject({ kind: text, text, blocks: z.array(z.unknown()) });
+const feedback = z.looseObject({ kind: text, content: text });
+
+const recordSchema = z.discriminatedUnion('t', [
+  z.looseObject({
+    t: z.literal('in'),
+    drained: z.optional(number),
+    deferred: z.optional(number),
+    added: z.optional(z.array(z.looseObject({ kind: text, message }))),
+    reminders: z.optional(z.array(z.looseObject({ body: text }))),
+    events: z.optional(z.array(event)),
+    active_skills: z.optional(texts),
+    async_handles: z.optional(objects),
+  }),
+  z.looseObject({ t: z.literal('answer'), turn: number, message, usage, text_calls: z.optional(texts) }),
+  z.looseObject({ t: z.literal('begin'), pos: number, id: text, name: text }),
+  z.looseObject({ t: z.literal('result'), ...result.shape }),
+  z.looseObject({
+    t: z.literal('turn'),
+    turn: number,
+    message: z.optional(message),
+    usage: z.optional(usage),
+    text_calls: z.optional(texts),
+    results: z.optional(z.array(result)),
+    feedback: z.optional(z.array(feedback)),
+    events: z.optional(z.array(event)),
+    duration_ms: number,
+    consecutive_text_only: number,
+    rendered_reminders: z.optional(texts),
+    option_patches: z.optional(object),
+    granted_permissions: z.optional(objects),
+    end: z.optional(z.looseObject({ status: text, stop_reason: text })),
+    judge_usage: z.optional(usage),
+    consumed_event: z.optional(number),
+    async_handles: z.optional(objects),
+  }),
+  z.looseObject({
+    t: z.literal('edit'),
+    at: number,
+    removed: number,
+    inserted: z.array(message),
+    summary: z.optional(text),
+    event: z.optional(event),
+    dropped_reminders: z.optional(texts),
+    usage: z.optional(usage),
+  }),
+]);
+
+/** A journal also holds records of lifecycle: `open`, `signal`. */
+const OURS: ReadonlySet<unknown> = new Set(['in', 'answer', 'begin', 'result', 'turn', 'edit']);
+
+/**
+ * The records of the loop among those of a journal.
+ * @throws HarnError `plain`; `data.index` is the place in the list
+ */
+export function decodeRecords(records: readonly JsonObject[]): readonly LoopRecord[] {
+  return records.flatMap((record, index) => {
+    if (!OURS.has(record.t)) return [];
+    const decoded = recordSchema.safeParse(record);
+    if (decoded.success) return [decoded.data as unknown as LoopRecord]; // the schema and the type say the same
+    const issue = decoded.error.issues[0];
+    const field = issue === undefined || issue.path.length === 0 ? 'record' : issue.path.join('.');
+    throw new HarnError('plain', `field \`${field}\` of a record \`${String(record.t)}\`: ${issue?.message ?? 'invalid'}`, {
+      data: { index },
+    });
+  });
+}

@@ -99,9 +99,7 @@ export function lintEscape(state: CheckState, variable: Variable, node: Assignme
 // ---- values from outside ----
 
 /** Builtins whose answer has whatever form the world gave it. */
-const BOUNDARIES: ReadonlySet<string> = new Set(
-  'json_parse json_extract yaml_parse toml_parse csv_parse xml_parse read_stdin host_call mcp_call'.split(' '),
-);
+const BOUNDARIES: ReadonlySet<string> = new Set('json_parse json_extract yaml_parse toml_parse xml_parse host_call mcp_call'.split(' '));
 
 /** The builtin that brings a value in from outside without a check; undefined for any other expression. */
 export function boundaryOf(state: CheckState, node: Expression): string | undefined {

@@ -1,4 +1,5 @@
 import { editDistance } from '../base/edit-distance.ts';
+import type { Lookup } from '../base/lookup.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Block, Expression, Statement } from './ast.ts';
@@ -11,7 +12,7 @@ import type { Declared, Type } from './types.ts';
 export interface CheckEnvironment {
   readonly role: 'entry' | 'module';
   /** Signatures of builtins by name, in Harn spelling: `(xs: list, size: int = 1) -> list`. */
-  readonly builtins: ReadonlyMap<string, string>;
+  readonly builtins: Lookup<string>;
   /** Declarations of the types that these signatures name, as Harn source. */
   readonly builtinTypes: string;
   /** Names that are values without a declaration. */

@@ -1,3 +1,4 @@
+import type { Lookup } from '../base/lookup.ts';
 import type { Expression, Identifier, Parameter, Pattern, Program } from './ast.ts';
 import type { Resolution, Variable } from './scope.ts';
 import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
@@ -28,7 +29,7 @@ export interface HarnessColours {
 }
 
 export interface ColourEnvironment extends ProgramColour {
-  readonly builtins: ReadonlyMap<string, BuiltinColour>;
+  readonly builtins: Lookup<BuiltinColour>;
   /** Imported functions that wait, by local name. */
   readonly asyncImports: ReadonlySet<string>;
   /** Names of methods of imported structs that wait. */

@@ -124,54 +124,55 @@ function warnAboutBound(state: CheckState, parameter: string, node: Extract<Expr
 const STRINGS = listOf(STRING);
 const ITERATOR = generic('iter');
 
+/** Types of methods by their names, which stand in one text. */
+type Results = readonly (readonly [type: Type, names: string])[];
+
 /** Results of methods that are the same whatever the arguments (spec/language.md chapter 7); others are not known. */
-const METHODS: Readonly<Record<string, Readonly<Record<string, Type>>>> = {
-  string: {
-    ...results(INT, 'count len index_of last_index_of'),
-    ...results(BOOL, 'empty contains starts_with ends_with'),
-    ...results(
-      STRING,
-      'trim trim_start trim_end lowercase lower to_lower uppercase upper to_upper substring repeat reverse pad_left pad_right',
-    ),
-    ...results(STRINGS, 'split chars lines'),
-    iter: generic('iter', [STRING]),
-  },
-  list: {
-    ...results(INT, 'count index_of find_index'),
-    ...results(BOOL, 'empty any all every none contains'),
-    ...results(LIST, 'map flat_map flatten zip partition chunk each_slice window each_cons sliding_window'),
-    ...results(listOf(DICT), 'enumerate'),
-    ...results(STRING, 'join'),
-    ...results(DICT, 'group_by tally'),
-  },
-  dict: {
-    ...results(STRINGS, 'keys'),
-    ...results(LIST, 'values'),
-    ...results(listOf(DICT), 'entries'),
-    ...results(INT, 'count'),
-    ...results(BOOL, 'has'),
-    ...results(DICT, 'merge map_values map_keys rekey filter remove'),
-    ...results(ITERATOR, 'iter'),
-  },
-  set: {
-    ...results(INT, 'count len'),
-    ...results(BOOL, 'empty contains is_subset is_superset is_disjoint any all every'),
-    ...results(base('set'), 'add remove delete union difference symmetric_difference intersect intersection map filter'),
-    ...results(LIST, 'to_list'),
-    ...results(ITERATOR, 'iter'),
-  },
-  iter: {
-    ...results(ITERATOR, 'map filter flat_map take skip take_while skip_while zip enumerate chain chunks windows'),
-    ...results(LIST, 'to_list'),
-    ...results(base('set'), 'to_set'),
-    ...results(DICT, 'to_dict'),
-    ...results(INT, 'count'),
-    ...results(BOOL, 'any all'),
-  },
+const METHODS: Readonly<Record<string, Results>> = {
+  string: [
+    [INT, 'count len index_of last_index_of'],
+    [BOOL, 'empty contains starts_with ends_with'],
+    [STRING, 'trim trim_start trim_end lowercase lower to_lower uppercase upper to_upper substring repeat reverse pad_left pad_right'],
+    [STRINGS, 'split chars lines'],
+    [generic('iter', [STRING]), 'iter'],
+  ],
+  list: [
+    [INT, 'count index_of find_index'],
+    [BOOL, 'empty any all every none contains'],
+    [LIST, 'map flat_map flatten zip partition chunk each_slice window each_cons sliding_window'],
+    [listOf(DICT), 'enumerate'],
+    [STRING, 'join'],
+    [DICT, 'group_by tally'],
+  ],
+  dict: [
+    [STRINGS, 'keys'],
+    [LIST, 'values'],
+    [listOf(DICT), 'entries'],
+    [INT, 'count'],
+    [BOOL, 'has'],
+    [DICT, 'merge map_values map_keys rekey filter remove'],
+    [ITERATOR, 'iter'],
+  ],
+  set: [
+    [INT, 'count len'],
+    [BOOL, 'empty contains is_subset is_superset is_disjoint any all every'],
+    [base('set'), 'add remove delete union difference symmetric_difference intersect intersection map filter'],
+    [LIST, 'to_list'],
+    [ITERATOR, 'iter'],
+  ],
+  iter: [
+    [ITERATOR, 'map filter flat_map take skip take_while skip_while zip enumerate chain chunks windows'],
+    [LIST, 'to_list'],
+    [base('set'), 'to_set'],
+    [DICT, 'to_dict'],
+    [INT, 'count'],
+    [BOOL, 'any all'],
+  ],
 };
 
-function results(type: Type, names: string): Record<string, Type> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, type]));
+function resultOfMethod(kind: string, name: string): Type {
+  const results = Object.hasOwn(METHODS, kind) ? METHODS[kind] : undefined;
+  return results?.find(([, names]) => names.split(' ').includes(name))?.[0] ?? ANY;
 }
 
 /** List methods whose result holds the same elements. */
@@ -186,6 +187,5 @@ function methodResult(receiver: Type, name: string, args: readonly Type[]): Type
     if (name === 'iter') return generic('iter', receiver.args);
     if (name === 'push') return args[0] !== undefined && isAssignable(args[0], item) ? receiver : LIST;
   }
-  const table = Object.hasOwn(METHODS, kind) ? METHODS[kind] : undefined;
-  return table !== undefined && Object.hasOwn(table, name) ? (table[name] ?? ANY) : ANY;
+  return resultOfMethod(kind, name);
 }

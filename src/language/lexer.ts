@@ -59,8 +59,6 @@ const DOLLAR = 36;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 const BYTE_ORDER_MARK = 0xfeff;
-const WORD_START = /[\p{Alphabetic}_]/u;
-const WORD_PART = /[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}_]/u;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** Milliseconds of a duration literal such as `90s`. */
@@ -182,7 +180,7 @@ class Lexer {
   private isWordPart(): boolean {
     const code = this.text.charCodeAt(this.position);
     if (code < 128) return isWordStart(code) || isDigit(code);
-    return WORD_PART.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0));
+    return /[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}_]/u.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0));
   }
 
   private number(): void {
@@ -362,7 +360,7 @@ class Lexer {
         this.position++;
         return this.push(single, from, single);
       }
-    } else if (WORD_START.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0))) {
+    } else if (/[\p{Alphabetic}_]/u.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0))) {
       return this.word();
     }
     this.unexpected();

@@ -1,3 +1,4 @@
+import { lookupIn } from '../base/lookup.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Statement } from '../language/ast.ts';
 import { checkProgram, moduleScope } from '../language/check.ts';
@@ -9,7 +10,7 @@ import { GLOBAL_NAMES } from './globals.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
 import type { SourceGraph, SourceModule } from './source-graph.ts';
 
-const BUILTINS = new Map(Object.entries(BUILTIN_SIGNATURES));
+const BUILTINS = lookupIn(BUILTIN_SIGNATURES, (signature) => signature);
 
 /** Checks the entry and every module that it imports (spec/language.md 8.1). */
 export function checkGraph(graph: SourceGraph, { lints = false }: { readonly lints?: boolean } = {}): readonly Diagnostic[] {

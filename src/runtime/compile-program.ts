@@ -1,3 +1,4 @@
+import { lookupIn } from '../base/lookup.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type HarnessColours, isProducer } from '../language/colour.ts';
 import { type EmittedModule, emitClosureAlone, type PreparedModule, prepareModule, producesIterables } from '../language/emit.ts';
@@ -140,7 +141,7 @@ function prepareProgram(graph: SourceGraph, forceAsync: boolean): Map<SourceModu
   return prepareAll(graph, { ...first, asyncCallables, asyncParts }, names);
 }
 
-const BUILTIN_COLOURS = new Map(Object.entries(BUILTIN_INDEX).map(([name, [, colour]]) => [name, colour]));
+const BUILTIN_COLOURS = lookupIn(BUILTIN_INDEX, ([, colour]) => colour);
 
 const HARNESS: HarnessColours = {
   isPart: isHarnessPart,

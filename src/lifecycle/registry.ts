@@ -1,3 +1,4 @@
+import { isTerminal } from './transition.ts';
 import type { Worker } from './worker.ts';
 
 /** The workers of this process, and the order in which requests came. */
@@ -16,6 +17,12 @@ export class WorkerRegistry {
   /** Forgets a worker that another process has taken over. */
   remove(worker: Worker): void {
     if (this.#workers.get(worker.id) === worker) this.#workers.delete(worker.id);
+  }
+
+  /** Whether a worker that has not ended belongs to a session. */
+  usesSession(id: string): boolean {
+    for (const worker of this.#workers.values()) if (worker.sessionId === id && !isTerminal(worker.status)) return true;
+    return false;
   }
 
   /** In the order of their ids, which is the order of their creation. */

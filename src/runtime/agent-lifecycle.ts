@@ -9,7 +9,6 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../lifecycle/persist.ts';
 import { parkForSignal } from '../lifecycle/signal.ts';
 import { summaryOf } from '../lifecycle/summary.ts';
-import { isTerminal } from '../lifecycle/transition.ts';
 import type { Worker } from '../lifecycle/worker.ts';
 import { ControlledClock } from '../platform/controlled-clock.ts';
 import type { Clock, StopSignal } from '../platform/platform.ts';
@@ -53,8 +52,7 @@ function createForRun(run: Run): Lifecycle {
     warn: (text) => run.output.err(`${text}\n`),
     hookTape: (sessionId) => tapeOf(services, sessionId),
   });
-  services.isSessionInUse = (id) =>
-    [...lifecycle.running, ...lifecycle.registry.list()].some((worker) => worker.sessionId === id && !isTerminal(worker.status));
+  services.isSessionInUse = (id) => lifecycle.registry.usesSession(id) || [...lifecycle.running].some((worker) => worker.sessionId === id);
   removeEndedWorktrees(run, lifecycle);
   registerManifestHooks(run, run.projectRoot, lifecycle.hooks);
   setFinishStages(run, {

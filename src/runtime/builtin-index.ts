@@ -80,6 +80,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "__drain_pipeline": ["lifecycle", "async"],
   "__emit_audit": ["lifecycle", "sync"],
   "__host_fire_session_hook": ["lifecycle", "async"],
+  "__intersect_policies": ["agent", "sync"],
   "__is_settled": ["lifecycle", "sync"],
   "__record_plan": ["agent", "sync"],
   "__resume_by_note_declined": ["lifecycle", "sync"],

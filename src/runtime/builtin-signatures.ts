@@ -14,6 +14,7 @@ export const BUILTIN_SIGNATURES: Readonly<Record<string, string>> = {
   "__drain_pipeline": "() -> list",
   "__emit_audit": "(kind: string, payload: any = nil) -> nil",
   "__host_fire_session_hook": "(event: string, payload: any = nil) -> dict",
+  "__intersect_policies": "(parent: any = nil, child: any = nil) -> any",
   "__is_settled": "() -> bool",
   "__record_plan": "(plan: any = nil) -> nil",
   "__resume_by_note_declined": "(suspension: any, answer: dict) -> nil",

@@ -114,6 +114,17 @@ println(transcript_messages(transcript).filter({ m -> m.role == "tool" }).map({ 
     ['[false, true]'],
   ],
   [
+    'the policy of the graph holds whatever a node says',
+    `let tools = tool_define(tool_registry(), "break_things", "Breaks", {parameters: {}, handler: { _args -> "broken" }})
+llm_mock({tool_calls: [{name: "break_things", arguments: {}}]})
+llm_mock({text: "done"})
+let flow = workflow_graph({entry: "act", capability_policy: {tool_arg_constraints: [{tool: "*", arg_patterns: ["never"]}]}, nodes: {act: {
+  kind: "stage", mode: "agent", tools: tools, model_policy: {provider: "mock", tool_format: "native"}, capability_policy: {tool_arg_constraints: []}}}})
+let transcript = workflow_execute("x", flow, [], saved).run.stages[0].transcript
+println(transcript_messages(transcript)[2].content.contains("permission_denied"))`,
+    ['true'],
+  ],
+  [
     'an agent that parks suspends the run at its node',
     `llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "wait"}}]})
 let flow = workflow_graph({entry: "act", nodes: {

@@ -1,11 +1,14 @@
+import { intersectPolicies } from '../../agent/policy.ts';
 import { plainEvent } from '../../agent/transcript.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { agentLoop } from '../agent-loop.ts';
 import { agentServices, inboxOf } from '../agent-services.ts';
-import { optionsJson, withoutHarness } from '../agent-values.ts';
+import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { display } from '../display.ts';
+import type { Value } from '../value.ts';
 
 /** Agent loops (spec/agents.md chapter 3). */
 export const AGENT: BuiltinGroup = {
@@ -32,6 +35,14 @@ export const AGENT: BuiltinGroup = {
         inboxOf(agentServices(context.run), display(sessionId)).feedback.push({ kind: display(kind), content: display(content) });
         wakeSession(context.run, display(sessionId));
         return undefined;
+      },
+    },
+    __intersect_policies: {
+      signature: '(parent: any = nil, child: any = nil) -> any',
+      doc: 'A policy that is no wider than either of two.',
+      call: (_context, _depth, parent, child) => {
+        const policy = (value: Value): JsonObject | undefined => (value === undefined ? undefined : optionsJson(value));
+        return agentValue(intersectPolicies(policy(parent), policy(child)));
       },
     },
     __record_plan: {

@@ -100,6 +100,16 @@ describe('tools of MCP servers', () => {
     ]);
   });
 
+  test('a server over HTTP that is gone is an error of the tool', async () => {
+    const url = await startHttp();
+    script(`[{name: "two", url: "${url}", headers: {Authorization: "Bearer mcp-canary-77"}}]`);
+    const mock = turns(call('two__echo', { message: 'a' }), call('two__die'), call('two__echo', { message: 'b' }), { text: 'end' });
+    const { code, stdout } = run(['--json', '--llm-mock', mock, 'work.harn']);
+    expect(code).toBe(0);
+    const gone = expect.stringMatching(/^Error: MCP server two: /);
+    expect(results(stdout)).toEqual(['a', gone, gone]);
+  });
+
   test('a server that cannot be started is told, and the loop goes on without it', () => {
     script('[{name: "gone", command: "./no-such-server"}]');
     const { code, stdout } = run(['--json', '--llm-mock', turns({ text: 'end' }), 'work.harn']);
@@ -165,6 +175,26 @@ describe('a parked loop', () => {
     const mock = turns(call('one__echo', { message: 'b' }), { text: 'end' });
     const { stdout } = run(['--resume', snapshot, '--json', '--llm-mock', mock], { MCP_SECRET: 'again' });
     expect(results(stdout)).toEqual(['b again']);
+  });
+
+  test('keeps no header, and takes those of the environment again', async () => {
+    const url = await startHttp();
+    const headers = (key: string): string => `[{name: "two", url: "${url}", ${key}}]`;
+    const mock = [call('two__echo', { message: 'a' }), call('agent_await_resumption', { reason: 'a decision' })];
+    script(headers('headers: {Authorization: "Bearer mcp-canary-77"}'));
+    expect(run(['--llm-mock', turns(...mock), 'work.harn'])).toMatchObject({ code: 0 });
+    expect(readFileSync(world.snapshots()[0] ?? '', 'utf8').split('"source"')[0]).not.toContain('"Bearer');
+    const [first = ''] = world.snapshots();
+    const lost = run(['--resume', first, '--json', '--llm-mock', turns(call('two__echo', { message: 'b' }), { text: 'end' })]);
+    expect(results(lost.stdout)).toEqual([expect.stringMatching(/^Error: MCP server two: /)]);
+
+    script(headers('headers_env: {Authorization: "WIKI"}'));
+    expect(run(['--llm-mock', turns(...mock), 'work.harn'], { WIKI: 'Bearer mcp-canary-77' })).toMatchObject({ code: 0 });
+    const second = world.snapshots().find((path) => path !== first) ?? '';
+    expect(readFileSync(second, 'utf8')).not.toContain('canary');
+    const again = turns(call('two__echo', { message: 'b' }), { text: 'end' });
+    const resumed = run(['--resume', second, '--json', '--llm-mock', again], { WIKI: 'Bearer mcp-canary-77' });
+    expect(results(resumed.stdout)).toEqual(['b']);
   });
 
   test('is told when the server offers other tools than before', () => {

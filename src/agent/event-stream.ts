@@ -30,14 +30,20 @@ export async function* readEvents(exchange: Exchange, isLast: (event: JsonObject
   }
 }
 
-/** One JSON document a line. */
-export async function* readLines(exchange: Exchange): AsyncIterable<JsonObject> {
+/** One JSON document a line, until one `isLast`. */
+export async function* readLines(exchange: Exchange, isLast: (event: JsonObject) => boolean): AsyncIterable<JsonObject> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const chunk of readChunks(exchange).untilIdle()) {
+  const chunks = readChunks(exchange);
+  for await (const chunk of chunks.untilIdle()) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') yield parseEvent(line, exchange);
+    for (const line of lines) {
+      if (line.trim() === '') continue;
+      const event = parseEvent(line, exchange);
+      yield event;
+      if (isLast(event)) return await chunks.finish();
+    }
   }
   if (rest.trim() !== '') yield parseEvent(rest, exchange);
 }

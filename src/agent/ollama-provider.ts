@@ -5,7 +5,7 @@ import { readLines } from './event-stream.ts';
 import { asNumber, type HttpWorld, overrides, pickOptions, send, streamFault, wantsStream } from './http-provider.ts';
 import { llmError } from './llm-errors.ts';
 import { type Message, messageCalls, messageText } from './message.ts';
-import type { ModelEvent, ModelRequest, Provider } from './provider.ts';
+import type { ModelEvent, ModelRequest, Provider, Usage } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
 import { wishedFormat } from './structured-output.ts';
 
@@ -22,14 +22,16 @@ export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): P
       };
       const exchange = await send(world, call, request, signal);
       const parts = new AnswerParts(request);
-      for await (const event of readLines(exchange)) {
+      let usage: Usage = usageOf({});
+      for await (const event of readLines(exchange, ({ done }) => done === true)) {
         if (event.error !== undefined) throw streamFault(exchange, event.error);
         if (typeof event.model === 'string') parts.model = event.model;
         if (isJsonObject(event.message)) yield* takeMessage(parts, event.message);
         if (event.done !== true) continue;
         parts.stopReason = event.done_reason === 'length' ? 'max_tokens' : 'end_turn';
-        yield { type: 'finish', answer: parts.build(usageOf(event)) };
+        usage = usageOf(event);
       }
+      if (parts.isFinished) yield { type: 'finish', answer: parts.build(usage) };
     },
   };
 }
@@ -98,6 +100,6 @@ function* takeMessage(parts: AnswerParts, { thinking, content, tool_calls: calls
   }
 }
 
-function usageOf({ prompt_eval_count: input, eval_count: output }: JsonObject) {
+function usageOf({ prompt_eval_count: input, eval_count: output }: JsonObject): Usage {
   return { input_tokens: asNumber(input), output_tokens: asNumber(output), cache_read_tokens: 0, cache_write_tokens: 0 };
 }

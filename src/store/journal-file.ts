@@ -150,7 +150,7 @@ function isJournalOpen(record: JsonObject | JournalOpen): record is JournalOpen 
     record.t === 'open' &&
     record.v === 1 &&
     typeof record.worker_id === 'string' &&
-    typeof record.generation === 'number' &&
+    Number.isSafeInteger(record.generation) &&
     typeof record.claim_token === 'string' &&
     typeof record.at === 'string' &&
     (record.base === null || (isJsonObject(record.base) && typeof record.base.sha256 === 'string')) &&

@@ -1,4 +1,4 @@
-import { copyDict } from './dict.ts';
+import { copyDict, dictValues } from './dict.ts';
 import { Dict, StructValue, type Value } from './value.ts';
 
 /**
@@ -21,11 +21,27 @@ export class OwnedParts {
     this.last = part;
   }
 
+  /**
+   * A copy to write to of a part that others may hold. What lies in the part is shared from now on, also what the variable
+   * owned while the part was its own.
+   */
+  copy(part: Value): Value {
+    const copied = own(part);
+    if (Array.isArray(copied)) for (const item of copied) this.release(item as Value);
+    else for (const item of dictValuesOf(copied)) this.release(item);
+    return copied;
+  }
+
   release(part: Value): void {
     if (typeof part !== 'object') return;
     this.#parts.delete(part);
     if (this.last === part) this.last = undefined;
   }
+}
+
+function dictValuesOf(container: Value): readonly Value[] {
+  if (container instanceof StructValue) return dictValues(container.fields);
+  return container instanceof Dict ? dictValues(container) : [];
 }
 
 /** A container that may be written to; other values as they are. */

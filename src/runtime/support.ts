@@ -200,7 +200,7 @@ function writePath(root: Value, keys: readonly Value[], isName: readonly boolean
     if (at === keys.length - 1) return writeStep(container, key, isName[at] === true, value);
     const part = readStep(container, key, isName[at] === true);
     const isOwned = isOurs && owned.has(part);
-    const written = write(isOwned ? part : own(part), at + 1, isOwned);
+    const written = write(isOwned ? part : owned.copy(part), at + 1, isOwned);
     if (isOwned && written === part) return container;
     owned.add(written);
     return writeStep(container, key, isName[at] === true, written);
@@ -220,7 +220,7 @@ function writeInner(
 ): Value {
   const part = readStep(root, first, isFirstName);
   const isOwned = owned.has(part);
-  const written = writeStep(isOwned ? part : own(part), second, isSecondName, value);
+  const written = writeStep(isOwned ? part : owned.copy(part), second, isSecondName, value);
   owned.add(written);
   return isOwned && written === part ? root : writeStep(root, first, isFirstName, written);
 }

@@ -24,8 +24,8 @@ export class WatchedPaths {
   #state: WatchState;
   /** Something may have changed since the last look. */
   #isStale = true;
-  /** A watcher tells of every change, so that looking without a word of it is needless. */
-  #isTold = false;
+  /** A watcher listens. */
+  #isFollowed = false;
 
   /** @param before a state of an earlier process; what changed since then counts as changed */
   constructor(world: WatchWorld, paths: readonly string[], before?: WatchState) {
@@ -50,6 +50,11 @@ export class WatchedPaths {
     return changed.sort();
   }
 
+  /** Looking without a word of the watcher is needless. Of paths that do not exist it may never say a word. */
+  get #isTold(): boolean {
+    return this.#isFollowed && this.#paths.every((path) => this.#state[path] !== undefined);
+  }
+
   /** Calls back when it is worth looking. @returns what ends that */
   follow(onChange: () => void): () => void {
     const { watcher } = this.#world;
@@ -57,7 +62,7 @@ export class WatchedPaths {
     const stop = watcher.watch(this.#paths, {
       onReady: () => {
         // What changed before the watcher listened is found by one more look.
-        this.#isTold = true;
+        this.#isFollowed = true;
         this.#isStale = true;
         onChange();
       },
@@ -67,7 +72,7 @@ export class WatchedPaths {
       },
     });
     return () => {
-      this.#isTold = false;
+      this.#isFollowed = false;
       this.#isStale = true;
       stop();
     };

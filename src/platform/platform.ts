@@ -97,7 +97,7 @@ export interface Files {
 /** Tells of changes under paths as they happen. */
 export interface FileWatcher {
   /**
-   * @param paths files and whole directories, which need not exist yet
+   * @param paths files and whole directories; of one that does not exist yet nothing need be told
    * @param watch `onReady` once every later change will be told; `onChange` at each
    * @returns a function that ends it
    */

@@ -13,7 +13,7 @@ import { SessionStore } from '../agent/session.ts';
 import type { Tool } from '../agent/tool.ts';
 import type { NewEvent } from '../agent/transcript.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { Files } from '../platform/platform.ts';
+import type { Files, FileWatcher } from '../platform/platform.ts';
 import type { Run } from './context.ts';
 import { rateLimits } from './rate-limit.ts';
 
@@ -27,6 +27,7 @@ export interface AgentServices extends ModelWorld {
   readonly inboxes: Map<string, SessionInbox>;
   readonly env: (name: string) => string | undefined;
   readonly files: Files;
+  readonly watcher: FileWatcher | undefined;
   /** Tools of the loops of this run, by worker. */
   readonly loopTools: Map<string, readonly Tool[]>;
   /** Whether a worker of this session runs or is parked: such a session is never evicted. Set by the lifecycle of the run. */
@@ -75,6 +76,7 @@ function createServices(run: Run): AgentServices {
     random,
     env: (name) => env.get(name),
     files,
+    watcher: run.platform.watcher,
     mock,
     sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => services.isSessionInUse(id) }),
     isSessionInUse: () => false,

@@ -1,6 +1,8 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import type { Platform } from '../../src/platform/platform.ts';
 import { ScriptFolder } from './script-folder.ts';
 
 let folder: ScriptFolder;
@@ -184,6 +186,42 @@ describe('daemons of scripts (11.3)', () => {
       daemon_stop(d)
     `);
     expect(out).toEqual(['1', 'true', 'idle']);
+  });
+
+  test('R88 watched paths: the watcher of the platform says when to look, long before the next poll', async () => {
+    writeFileSync(join(folder.path, 'watched'), '1');
+    const watched = JSON.stringify(join(folder.path, 'watched'));
+    const node = createNodePlatform();
+    let polls = 0;
+    const platform: Platform = {
+      ...node,
+      // Time stands still for a daemon that only looks from time to time.
+      clock: {
+        ...node.clock,
+        now: () => node.clock.now(),
+        monotonicMs: () => node.clock.monotonicMs(),
+        sleep: (ms, signal) => node.clock.sleep(ms, signal),
+        timer: (ms, callback, hold) => (ms >= 100 && ms <= 2000 && ++polls > 0 ? () => undefined : node.clock.timer(ms, callback, hold)),
+      },
+    };
+    const out = await folder.lines(
+      `
+      llm_mock({text: "ready"})
+      llm_mock({text: "saw it"})
+      let d = daemon_spawn({task: "Watch", provider: "mock", persist_path: DIR, watch_paths: [${watched}]})
+      var written = 0
+      while daemon_snapshot(d).total_iterations < 2 {
+        written = written + 1
+        write_file(${watched}, to_string(written))
+        sleep(20ms)
+      }
+      println(contains(json_stringify(daemon_snapshot(d).recorded_messages), "saw it"))
+      daemon_stop(d)
+    `,
+      platform,
+    );
+    expect(out).toEqual(['true']);
+    expect(polls).toBeGreaterThan(0);
   });
 
   test('resume_path starts a new loop from what a daemon saved', async () => {

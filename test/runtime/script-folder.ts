@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import type { Platform } from '../../src/platform/platform.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 /** A folder with a script and its state. Each run in it is a process of its own as far as the product goes. */
@@ -14,13 +15,13 @@ export class ScriptFolder {
   }
 
   /** Runs a script, in which DIR is a directory of its own. @returns what it printed, and its error as a last line */
-  async lines(text: string): Promise<string[]> {
+  async lines(text: string, platform: Platform = createNodePlatform()): Promise<string[]> {
     const path = join(this.path, 'test.harn');
     const whole = text.replaceAll('DIR', JSON.stringify(join(this.path, 'd')));
     writeFileSync(path, whole);
     let out = '';
     const outcome = await runScript({
-      platform: createNodePlatform(),
+      platform,
       script: { path, text: whole },
       argv: [],
       stateRoot: join(this.path, '.harn'),

@@ -79,6 +79,28 @@ describe('R16 T01 processes released at once on one snapshot', () => {
     });
   }
 
+  it('R16 R19 resumes and closes of several processes at once leave a worker that ran once or is closed', {
+    timeout: 120_000,
+  }, async () => {
+    for (let round = 0; round < 6; round++) {
+      const { directory, snapshot, effects, barrier } = await parked();
+      const jobs = Array.from({ length: 8 }, (_, index) => ((index + round) % 2 === 0 ? 'end' : 'close'));
+      const racers = jobs.map((job) => startRacer([directory, snapshot, barrier, effects, job]));
+      await Promise.all(racers.map((racer) => racer.saw('ready')));
+      writeFileSync(barrier, '');
+      await Promise.all(racers.map((racer) => racer.ended));
+      const outcomes = racers.map((racer) => /outcome (.*)/.exec(racer.output())?.[1] ?? racer.output());
+      const { status } = JSON.parse(readFileSync(snapshot, 'utf8')) as { status: string };
+      const ran = readFileSync(effects, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '').length;
+      expect([status, ran], outcomes.join('; ')).toEqual(status === 'completed' ? ['completed', 1] : ['cancelled', 0]);
+      expect(outcomes.filter((text) => text === 'completed')).toHaveLength(ran);
+      const allowed = ['completed', `closer saw ${status}`, 'HARN-SUS-003', 'HARN-SUS-006', 'HARN-SUS-010'];
+      expect(outcomes.filter((text) => !allowed.includes(text))).toEqual([]);
+    }
+  });
+
   it('T04 a winner that is killed after its claim is replaced at once', { timeout: 60_000 }, async () => {
     const { directory, snapshot, effects, barrier } = await parked();
     writeFileSync(barrier, '');

@@ -2,12 +2,12 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HarnError } from '../../src/base/harn-error.ts';
 import { turns } from './scripted-runner.ts';
-import { createWorldAt, outcome, resume } from './world.ts';
+import { close, createWorldAt, outcome, resume } from './world.ts';
 
 /**
  * A process that resumes a snapshot once a barrier file appears, and tells how it went in one line.
  * Arguments: directory, snapshot, barrier, effect log, and what the resumed loop does: `end`, `park`, `hang`, or
- * `wait` (its tool has its effect and waits for the file `<barrier>.release`, then the loop goes on).
+ * `wait` (its tool has its effect and waits for the file `<barrier>.release`, then the loop goes on). With `close` it closes the worker instead.
  */
 const [directory, snapshot, barrier, effects, then] = process.argv.slice(2) as [string, string, string, string, string];
 const startedAt = Date.now();
@@ -37,6 +37,11 @@ async function main(): Promise<void> {
   process.stdout.write('ready\n');
   while (!existsSync(barrier)) await pause(2);
   try {
+    if (then === 'close') {
+      const { status } = await close(world, snapshot);
+      process.stdout.write(`outcome closer saw ${String(status)}\n`);
+      return;
+    }
     const summary = await resume(world, snapshot, { startedAt, mayReadResult: false });
     process.stdout.write('claimed\n');
     const end = await outcome(world, String(summary.id));

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -164,6 +164,43 @@ wait_agent(handle)`,
     expect(said).toContain('found it');
     expect(said).toContain('take the left one');
     expect((resumed.summary.run as JsonObject).completed_nodes).toEqual(['first', 'second']);
+  });
+
+  test('D5: goes on behind its last stage when its process died in the next one', async () => {
+    const run = join(directory, 'run.json');
+    const script = write(
+      'main.harn',
+      `let seen = []
+fn note(name) { shell("echo " + name + " >> ${join(directory, 'effects')}") }
+let crash = tool_define(tool_registry(), "crash", "c", {parameters: {}, handler: { _args ->
+  note("second")
+  shell("cp -r ${join(directory, '.harn')} ${join(directory, 'left')}; rm ${join(directory, 'left')}/workers/*.claim; cp ${run} ${run}.left")
+  "survived"
+}})
+let first = tool_define(tool_registry(), "first", "f", {parameters: {}, handler: { _args -> note("first"); "ok" }})
+let agent_node = {kind: "stage", mode: "agent", model_policy: {provider: "mock", tool_format: "native", max_iterations: 1}}
+let flow = workflow_graph({
+  entry: "a",
+  nodes: {
+    a: agent_node + {tools: first, model_policy: agent_node.model_policy + {stop_after_successful_tools: ["first"]}},
+    b: agent_node + {tools: crash, model_policy: agent_node.model_policy + {stop_after_successful_tools: ["crash"]}},
+  },
+  edges: [{from: "a", to: "b"}],
+})
+llm_mock({tool_calls: [{name: "first", arguments: {}}]})
+llm_mock({tool_calls: [{name: "crash", arguments: {}}]})
+wait_agent(spawn_agent({task: "go", graph: flow, options: {persist_path: "${run}"}}))`,
+    );
+    const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
+    const { value } = await runIn(place, script);
+    expect(value.status).toBe('completed');
+    renameSync(`${run}.left`, run);
+    const left = { platform: createNodePlatform(), stateRoot: join(directory, 'left') };
+    const snapshot = join(directory, 'left', 'workers', `${String(value.id)}.json`);
+    const again = answers({ tool_calls: [{ name: 'crash', arguments: {} }] });
+    const { summary } = await resumeIn(left, snapshot, undefined, again);
+    expect(summary).toMatchObject({ status: 'completed', run: { completed_nodes: ['a', 'b'] } });
+    expect(readFileSync(join(directory, 'effects'), 'utf8').split('\n')).toEqual(['first', 'second', 'second', '']);
   });
 
   test('a graph that workflow_graph did not make is refused', async () => {

@@ -211,6 +211,29 @@ println("\${event.text}: \${event.metadata.plan.steps[0].status}")`,
     ['do it: pending'],
   ],
   [
+    'actions wait for the phase before theirs, unless they name what they wait for',
+    `import { action_graph } from "std/action_graph"
+let graph = action_graph({steps: [{kind: "research", title: "a"}, {title: "b", tools: ["edit"]}, {id: "c", kind: "verify", title: "c"}, {title: "d", tools: ["edit"], after: ["c"]}]})
+println(graph.actions.map({ action -> action.depends_on }))`,
+    ['[[], [action-1], [action-2, action-4], [action-3]]'],
+  ],
+  [
+    'dependencies that go in a circle are refused',
+    `import { action_graph_batches } from "std/action_graph"
+println(try { action_graph_batches({steps: [{id: "a", title: "a", after: ["b"]}, {id: "b", title: "b", after: ["a"]}]}) } catch (e) { e })`,
+    ['action_graph_batches: dependencies go in a circle: [action-1, action-2]'],
+  ],
+  [
+    'an action graph runs as one stage for each batch',
+    `import { action_graph_run } from "std/action_graph"
+for text in ["looked", "changed both"] { llm_mock({text: text}) }
+let node = {mode: "llm", model_policy: {provider: "mock"}}
+let plan = {steps: [{kind: "research", title: "look"}, {title: "one", tools: ["edit"]}, {title: "two", tools: ["edit"]}]}
+let result = action_graph_run("Task", plan, {research: node, execute: node, verify: {command: "printf fine", assert_text: "fine"}}, {persist_path: "${FOLDER}/actions.json"})
+println("\${result.status} \${result.run.stages.map({ stage -> stage.node_id })} \${result.batches[1].count}")`,
+    ['completed [batch-1, batch-2, verify] 2'],
+  ],
+  [
     'a step of unknown status is refused',
     'import { plan_from } from "std/plan"\nprintln(try { plan_from({steps: [{content: "x", status: "odd"}]}) } catch (e) { e.contains("cannot be odd") })',
     ['true'],

@@ -224,6 +224,56 @@ describe('daemons of scripts (11.3)', () => {
     expect(polls).toBeGreaterThan(0);
   });
 
+  test.each<[string, string, string]>([
+    ['a message for its session', 'agent_session_inject(d.session_id, {role: "user", content: "look at this"})', 'look at this'],
+    ['feedback', 'agent_inject_feedback(d.session_id, "note", "look at that")', 'look at that'],
+    ['agent/resume, as resume_agent with input', 'resume_agent(d.worker_id, "go on")', 'go on'],
+    ['agent/resume without input', 'resume_agent(d.worker_id)', 'Daemon wake: resumed.'],
+    ['a record of its topic', 'event_log.emit("jobs", "done", {n: 7})', 'on topic jobs: {\\"n\\":7}'],
+    ['an event', 'daemon_trigger(d, {n: 8})', '\\"payload\\":{\\"n\\":8}'],
+  ])('R88: an idle daemon takes its next turn exactly once for %s', async (_what, wake, told) => {
+    const out = await lines(`
+      llm_mock({text: "ready"})
+      llm_mock({text: "handled"})
+      let d = daemon_spawn({task: "Watch", provider: "mock", persist_path: DIR, wake_interval_ms: 3600000, resume_event_topic: "jobs"})
+      ${wake}
+      daemon_wait(d, 2)
+      let s = daemon_snapshot(d)
+      println("\${s.status} \${s.daemon_state} \${s.total_iterations} \${len(llm_mock_calls())}")
+      println(json_stringify(llm_mock_calls()[1].messages))
+      daemon_stop(d)
+    `);
+    expect(out[0]).toBe('running idle 2 2');
+    expect(out[1]).toContain(told);
+  });
+
+  test('R88: of two resumes at once one wakes it, the other hears that it runs', async () => {
+    const out = await lines(`
+      llm_mock({text: "ready"})
+      llm_mock({text: "handled"})
+      let d = daemon_spawn({task: "Watch", provider: "mock", persist_path: DIR, wake_interval_ms: 3600000})
+      resume_agent(d.worker_id, "first")
+      println(try { resume_agent(d.worker_id, "second").status } catch (e) { e.code })
+      daemon_wait(d, 2)
+      println(len(llm_mock_calls()))
+      daemon_stop(d)
+    `);
+    expect(out).toEqual(['HARN-SUS-003', '2']);
+  });
+
+  test('R87: a suspended daemon that idles in its process parks at B2 and keeps its block', async () => {
+    const out = await lines(`
+      llm_mock({text: "ready"})
+      let d = daemon_spawn({task: "Watch", provider: "mock", persist_path: DIR, wake_interval_ms: 3600000})
+      let w = suspend_agent(d.worker_id, "pause")
+      println("\${w.status} \${w.suspension.reason} \${daemon_snapshot(d).status} \${daemon_snapshot(d).daemon_state}")
+      daemon_trigger(d, {n: 1})
+      println("\${daemon_snapshot(d).status} \${daemon_snapshot(d).queued_event_count}")
+    `);
+    expect(out).toEqual(['suspended pause suspended idle', 'suspended 1']);
+    expect(folder.worker()).toMatchObject({ daemon: { daemon_state: 'idle', wake_interval_ms: 3_600_000 } });
+  });
+
   test('resume_path starts a new loop from what a daemon saved', async () => {
     await lines(`llm_mock({text: "ready"})\nlet d = ${SPAWN}\ndaemon_stop(d)`);
     const out = await lines(`

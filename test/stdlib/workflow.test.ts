@@ -215,7 +215,7 @@ println("\${event.text}: \${event.metadata.plan.steps[0].status}")`,
     `import { action_graph } from "std/action_graph"
 let graph = action_graph({steps: [{kind: "research", title: "a"}, {title: "b", tools: ["edit"]}, {id: "c", kind: "verify", title: "c"}, {title: "d", tools: ["edit"], after: ["c"]}]})
 println(graph.actions.map({ action -> action.depends_on }))`,
-    ['[[], [action-1], [action-2, action-4], [action-3]]'],
+    ['[[], [action-1], [action-2], [action-3]]'],
   ],
   [
     'dependencies that go in a circle are refused',

@@ -58,6 +58,28 @@ println([record.approved, record.reviewers, record.reason, len(record.signatures
     ['[[ada, bob], {to: prod}, 2]', '1', '[true, [ada, bob], fine, 2, true]'],
   ],
   [
+    'without a host the person at the terminal is asked, on standard error',
+    `mock_tty("stdin", true)
+mock_stdin("Ada\\ny\\nno\\nyes\\n")
+capture_stderr_start()
+println(ask_user("Who?"))
+println(request_approval("deploy").approved)
+println(try { request_approval("delete") } catch (e) { e.name })
+println(escalate_to("lead", "rights").status)
+println(capture_stderr_take())
+let a = spawn { ask_user("Again?", {timeout: 1s, default: "nobody"}) }
+sleep(2s)
+println(await(a))`,
+    [
+      'Ada',
+      'true',
+      'ApprovalDeniedError',
+      'accepted',
+      'Who? Approve: deploy? [y/N] Approve: delete? [y/N] Accept as lead: rights? [y/N] ',
+      'nobody',
+    ],
+  ],
+  [
     'one denial is enough',
     `host_mock("hitl", "approval", [{approved: true, reviewer: "ada"}, {approved: false, reviewer: "bob", reason: "too late"}])
 let e = try { request_approval("deploy", {quorum: 2}) } catch (e) { e }

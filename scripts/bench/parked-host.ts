@@ -9,7 +9,7 @@ import { rearmParked } from '../../src/lifecycle/rearm.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { createEventLog } from '../../src/store/event-log.ts';
 import { locateState } from '../../src/store/state-root.ts';
-import { rewriteWaiters, StoredWaiter, type Waiter } from '../../src/store/waiter-file.ts';
+import { rewriteWaiters, type Waiter } from '../../src/store/waiter-file.ts';
 
 const TOPICS = 100;
 const LOOKS = 10_000;
@@ -59,7 +59,8 @@ function main(folder: string, count: number): void {
   rewriteWaiters(
     platform,
     locations.waiters,
-    Array.from({ length: count }, (_, index) => StoredWaiter.of(waiter(index, folder, now))),
+    () => Array.from({ length: count }, (_, index) => waiter(index, folder, now)),
+    (one) => one,
   );
   const before = heapBytes();
   const start = performance.now();

@@ -4,7 +4,7 @@ import type { Files } from '../platform/platform.ts';
 import { ownIdentity } from '../store/process-identity.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { type ArmedRecord, armedSchema, type SuspensionRecord, suspensionSchema } from '../store/snapshot-schema.ts';
-import { readWaiters, rewriteWaiters, StoredWaiter, type Waiter } from '../store/waiter-file.ts';
+import { rewriteWaiters, type Waiter } from '../store/waiter-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { type ParkedWorker, waiterOf } from './waker.ts';
 import { splitSnapshot, Worker } from './worker.ts';
@@ -19,16 +19,14 @@ import { readWorkerFiles } from './worker-files.ts';
  */
 export function rearmParked(lifecycle: Lifecycle): number {
   const { platform, locations, waker } = lifecycle;
-  const waiters = readWaiters(platform.files, locations.waiters) ?? waitersFromHeads(lifecycle);
+  const armed_by = ownIdentity(platform);
   // Rewritten at each start, so that entries that are over do not pile up.
-  if (waiters.length > 0) {
-    const armed_by = ownIdentity(platform);
-    rewriteWaiters(
-      platform,
-      locations.waiters,
-      waiters.map((stored) => StoredWaiter.of({ ...stored.read(), armed_by })),
-    );
-  }
+  const waiters = rewriteWaiters(
+    platform,
+    locations.waiters,
+    () => waitersFromHeads(lifecycle),
+    (waiter) => ({ ...waiter, armed_by }),
+  );
   for (const stored of waiters) {
     const waiter = stored.read();
     if (lifecycle.registry.get(waiter.worker_id) === undefined)
@@ -76,7 +74,7 @@ class ParkedElsewhere implements ParkedWorker {
   }
 }
 
-function waitersFromHeads(lifecycle: Lifecycle): StoredWaiter[] {
+function waitersFromHeads(lifecycle: Lifecycle): Waiter[] {
   const { files } = lifecycle.platform;
   const { workers } = lifecycle.locations;
   if (!files.exists(workers)) return [];
@@ -86,11 +84,11 @@ function waitersFromHeads(lifecycle: Lifecycle): StoredWaiter[] {
     .flatMap((name) => waiterFromHead(lifecycle, join(workers, name)));
 }
 
-function waiterFromHead({ platform }: Lifecycle, snapshotPath: string): StoredWaiter[] {
+function waiterFromHead({ platform }: Lifecycle, snapshotPath: string): Waiter[] {
   const head = readParkedHead(platform.files, snapshotPath);
   if (head === undefined) return [];
   const worker = { ...head, snapshotPath, record: {}, whenSteady: (wake: () => void) => wake() };
-  return [StoredWaiter.of(waiterOf(worker, head.armed))];
+  return [waiterOf(worker, head.armed)];
 }
 
 interface ParkedHead {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, parseJsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
@@ -11,7 +11,7 @@ import type { ProcessIdentity } from './process-identity.ts';
 export function readArmers(files: Files, waitersPath: string): ReadonlyMap<string, ProcessIdentity | undefined> {
   const armers = new Map<string, ProcessIdentity | undefined>();
   for (const line of linesOf(files, waitersPath)) {
-    const record = parseLine(line);
+    const record = parseJsonObject(line);
     if (typeof record?.suspension_id !== 'string') continue;
     if (record.gone === true) armers.delete(record.suspension_id);
     else armers.set(record.suspension_id, identityIn(record.armed_by));
@@ -31,14 +31,5 @@ function linesOf(files: Files, path: string): string[] {
     return files.readText(path).split('\n');
   } catch {
     return [];
-  }
-}
-
-function parseLine(line: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { type JsonObject, parseJsonObject } from '../base/json.ts';
 import { decodeUtf8 } from '../base/utf8.ts';
 import type { Files } from '../platform/platform.ts';
 
@@ -21,11 +21,11 @@ export function readSnapshotHead(files: Files, path: string, wanted: readonly st
     const bytes = readStart(files, path, length);
     if (bytes === undefined) return undefined;
     const text = decodeUtf8(bytes);
-    if (bytes.length < length) return parseObject(text);
+    if (bytes.length < length) return parseJsonObject(text);
     const end = endOfKeys(text, wanted);
-    const head = end < 0 ? undefined : parseObject(`${text.slice(0, end)}\n}`);
+    const head = end < 0 ? undefined : parseJsonObject(`${text.slice(0, end)}\n}`);
     // Written by something else, on one line or in another indentation.
-    if (head === undefined && length > FIRST_BYTES) return parseObject(decodeUtf8(files.readBytes(path)));
+    if (head === undefined && length > FIRST_BYTES) return parseJsonObject(decodeUtf8(files.readBytes(path)));
     if (head !== undefined && wanted.every((key) => Object.hasOwn(head, key))) return head;
   }
 }
@@ -41,15 +41,6 @@ function endOfKeys(text: string, wanted: readonly string[]): number {
 function readStart(files: Files, path: string, length: number): Uint8Array | undefined {
   try {
     return files.readRange(path, 0, length);
-  } catch {
-    return undefined;
-  }
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
-import { type Disk, ensureDirectory, isErrno, PRIVATE_FILE_MODE, writeAtomic } from './atomic-file.ts';
+import { type Disk, ensureDirectory, isErrno, PRIVATE_FILE_MODE, unlinkIfPresent, writeAtomic } from './atomic-file.ts';
 import { armedSchema } from './snapshot-schema.ts';
 
 /**
@@ -56,21 +56,60 @@ export function removeWaiter(files: Files, path: string, workerId: string, suspe
 }
 
 /**
- * The suspensions that still wait.
- * @returns undefined when the file is missing or damaged and has to be built again
+ * Writes the index anew, without what is over, and gives what still waits. Other processes may append meanwhile: the old
+ * file keeps a second name until what came to it last stands in the new one.
+ *
+ * @param rebuild what waits, for a file that is missing or damaged
+ * @param change made to each record
  */
-export function readWaiters(files: Files, path: string): StoredWaiter[] | undefined {
-  let text: string;
+export function rewriteWaiters(
+  disk: Disk,
+  path: string,
+  rebuild: () => readonly Waiter[],
+  change: (waiter: Waiter) => Waiter,
+): readonly StoredWaiter[] {
+  const { files } = disk;
+  const old = `${path}.old`;
+  ensureDirectory(files, dirname(path));
+  const isLeftover = !giveSecondName(files, path, old);
+  const before = textOf(files, old);
+  const text = isLeftover ? `${before ?? ''}${textOf(files, path) ?? ''}` : before;
+  const waiters = ((text === undefined ? undefined : foldWaiters(text)) ?? rebuild().map(StoredWaiter.of)).map((stored) =>
+    StoredWaiter.of(change(stored.read())),
+  );
+  if (text !== undefined || waiters.length > 0) writeAtomic(disk, path, waiters.map(({ line }) => `${line}\n`).join(''));
+  const late = (textOf(files, old) ?? '').slice(before?.length ?? 0);
+  if (late !== '') appendText(files, path, late);
+  unlinkIfPresent(files, old);
+  return late === '' ? waiters : (foldWaiters(`${waiters.map(({ line }) => line).join('\n')}\n${late}`) ?? waiters);
+}
+
+/** False when a rewrite that was killed has left the name behind. */
+function giveSecondName(files: Files, path: string, old: string): boolean {
   try {
-    text = files.readText(path);
+    files.link(path, old);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+  return true;
+}
+
+function textOf(files: Files, path: string): string | undefined {
+  try {
+    return files.readText(path);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** Undefined for a text that is damaged; a last line that was cut off is passed over. */
+function foldWaiters(text: string): StoredWaiter[] | undefined {
   const waiting = new Map<string, StoredWaiter>();
   const lines = text.split('\n').filter((line) => line !== '');
   for (const [index, line] of lines.entries()) {
-    const record = parseLine(line);
+    const record = parseJsonObject(line);
     if (record === undefined) {
       if (index === lines.length - 1) break;
       return undefined;
@@ -83,28 +122,17 @@ export function readWaiters(files: Files, path: string): StoredWaiter[] | undefi
   return [...waiting.values()];
 }
 
-/** Replaces the file by these records alone. */
-export function rewriteWaiters(disk: Disk, path: string, waiters: readonly StoredWaiter[]): void {
-  ensureDirectory(disk.files, dirname(path));
-  writeAtomic(disk, path, waiters.map(({ line }) => `${line}\n`).join(''));
-}
-
 function appendLine(files: Files, path: string, record: unknown): void {
   ensureDirectory(files, dirname(path));
+  appendText(files, path, `${JSON.stringify(record)}\n`);
+}
+
+function appendText(files: Files, path: string, text: string): void {
   const handle = files.open(path, 'append', PRIVATE_FILE_MODE);
   try {
-    handle.write(`${JSON.stringify(record)}\n`);
+    handle.write(text);
     handle.sync();
   } finally {
     handle.close();
-  }
-}
-
-function parseLine(line: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

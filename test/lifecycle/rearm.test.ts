@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listWorkers } from '../../src/lifecycle/list-workers.ts';
@@ -102,6 +102,38 @@ describe('a host that starts again', () => {
       expect(before.length).toBeLessThan(1024);
     });
   }
+
+  it('keeps what other processes append while it writes the index anew', async () => {
+    const { directory, waiters } = await parked({ timeout: { duration_minutes: 5 } });
+    const line = readFileSync(waiters, 'utf8');
+    const late = line.replaceAll(/(worker|susp)_[0-9a-f-]+/g, '$1_00000000-0000-7000-8000-000000000001');
+    const { files } = testPlatform();
+    // Opened before the index is replaced, written afterwards.
+    const descriptor = openSync(waiters, 'a');
+    const racing = new Proxy(files, {
+      get: (target, key) => {
+        if (key !== 'rename') return Reflect.get(target, key).bind(target);
+        return (from: string, to: string) => {
+          target.rename(from, to);
+          if (to === waiters) writeSync(descriptor, late);
+        };
+      },
+    });
+    const first = createWorld({ directory, live, platform: { files: racing } });
+    first.clock.mock(NOON);
+    expect(rearmParked(first.lifecycle)).toBe(2);
+    closeSync(descriptor);
+    expect(rearmParked(host(directory, NOON).lifecycle)).toBe(2);
+    expect(readdirSync(join(directory, '.harn')).filter((name) => name.startsWith('waiters'))).toEqual(['waiters.jsonl']);
+  });
+
+  it('takes in what a killed rewrite of the index left behind', async () => {
+    const { directory, waiters } = await parked({ timeout: { duration_minutes: 5 } });
+    renameSync(waiters, `${waiters}.old`);
+    writeFileSync(waiters, '');
+    expect(rearmParked(host(directory, NOON).lifecycle)).toBe(1);
+    expect(existsSync(`${waiters}.old`)).toBe(false);
+  });
 
   it('does not wait for what was resumed', async () => {
     const { directory, id, waiters } = await parked({ timeout: { duration_minutes: 5 } });

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import type { HttpClient } from '../platform/platform.ts';
+import type { Clock, HttpClient } from '../platform/platform.ts';
 import { type Endpoint, type EndpointWorld, endpointOf, serviceOf } from './endpoint.ts';
 import { llmErrorFacts } from './llm-errors.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
+import { proxyRoute } from './proxy.ts';
 
 /** Whether a service can be reached and takes the key: it is asked for the list of its models, which costs nothing. */
 export interface Health {
@@ -25,6 +26,7 @@ export interface HealthWish {
 
 export interface HealthWorld extends EndpointWorld {
   readonly http: HttpClient;
+  readonly clock: Pick<Clock, 'timer'>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -73,7 +75,7 @@ function candidateWorld(world: EndpointWorld, service: ServiceFacts, { apiKey }:
 type Listed = { readonly status: number; readonly models: readonly string[] } | { readonly unreachable: true };
 
 async function listModels(
-  { http }: HealthWorld,
+  { http, env, clock }: HealthWorld,
   { protocol }: ServiceFacts,
   { baseUrl, key }: Endpoint,
   signal: AbortSignal,
@@ -82,13 +84,25 @@ async function listModels(
   const auth: Record<string, string> =
     key === undefined ? {} : protocol === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
   const headers = { ...auth, ...(protocol === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}) };
+  const late = new AbortController();
+  const cancelTimer = clock.timer(TIMEOUT_MS, () => late.abort(new Error(`no answer within ${TIMEOUT_MS} ms`)), 'unref');
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const response = await http.request({ method: 'GET', url: `${baseUrl}${path}`, headers, signal: limit, redirect: 'manual' });
+    const route = proxyRoute(env, new URL(baseUrl));
+    const limit = AbortSignal.any([signal, late.signal]);
+    const response = await http.request({
+      method: 'GET',
+      url: `${baseUrl}${path}`,
+      headers,
+      signal: limit,
+      redirect: 'manual',
+      ...(route === undefined ? {} : { route }),
+    });
     return { status: response.status, models: modelNames(await response.text()) };
   } catch {
     signal.throwIfAborted();
     return { unreachable: true };
+  } finally {
+    cancelTimer();
   }
 }
 

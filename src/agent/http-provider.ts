@@ -3,6 +3,7 @@ import type { Clock, HttpClient, HttpResponse } from '../platform/platform.ts';
 import { llmError } from './llm-errors.ts';
 import type { LlmSettings } from './llm-settings.ts';
 import type { ModelRequest } from './provider.ts';
+import { proxyRoute } from './proxy.ts';
 
 /** What the adapters over HTTP share: sending, and what a refusal means (spec/agents.md 1.4, 1.7). */
 export interface HttpWorld {
@@ -39,6 +40,7 @@ export async function send(world: HttpWorld, call: ProviderCall, request: ModelR
 
 async function connect(world: HttpWorld, call: ProviderCall, request: ModelRequest, signal: AbortSignal): Promise<HttpResponse> {
   const headers = { 'content-type': 'application/json', ...call.headers };
+  const route = proxyRoute(world.env, new URL(call.url));
   try {
     // A redirect would take the key to another host: fetch drops `authorization` there, but no header of a vendor's own.
     return await world.http.request({
@@ -48,6 +50,7 @@ async function connect(world: HttpWorld, call: ProviderCall, request: ModelReque
       body: JSON.stringify(call.body),
       signal,
       redirect: 'manual',
+      ...(route === undefined ? {} : { route }),
     });
   } catch (error) {
     throw networkError(error, `cannot be reached at ${new URL(call.url).origin}`, request, signal);

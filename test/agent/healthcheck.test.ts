@@ -22,7 +22,8 @@ function check(wish: HealthWish, env: Readonly<Record<string, string>> = {}): Pr
     OLLAMA_HOST: server.url,
     ...env,
   };
-  const world = { http: createNodePlatform().http, env: (name: string) => variables[name], settings: NO_SETTINGS };
+  const { http, clock } = createNodePlatform();
+  const world = { http, clock, env: (name: string) => variables[name], settings: NO_SETTINGS };
   return checkHealth(world, wish, new AbortController().signal);
 }
 

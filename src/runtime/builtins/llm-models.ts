@@ -163,7 +163,12 @@ function health(known: Known, args: Args): Promise<JsonObject> {
   const named = first instanceof Dict ? optionsJson(first) : { provider: optionalText(first) ?? target(known, undefined).provider };
   const more = second instanceof Dict ? optionsJson(second) : { model: optionalText(second) };
   const { provider, api_key: apiKey, model, warm }: JsonObject = { ...named, ...more };
-  const world = { env: known.env, settings: known.settings, http: known.context.run.platform.http };
+  const world = {
+    env: known.env,
+    settings: known.settings,
+    http: known.context.run.platform.http,
+    clock: known.context.run.platform.clock,
+  };
   const wish = {
     provider: String(provider ?? ''),
     apiKey: typeof apiKey === 'string' ? apiKey : undefined,

@@ -14,7 +14,7 @@ const MODEL_OPTIONS = [
 const LOOP_OPTIONS = [
   'post_turn_callback', 'loop_control', 'verify_completion', 'done_judge', 'context_callback', 'context_filter', 'compact_callback',
   'llm_caller', 'tool_caller', 'resume_by', 'resume_when', 'skills', 'skill_match', 'working_files', 'mcp_servers', 'tool_search',
-  'subagents', 'subagent_tools', 'persist_path', 'resume_path', 'daemon_id', 'durability', 'stall_diagnostics', 'name', 'system',
+  'subagents', 'subagent_tools', 'persist_path', 'resume_path', 'daemon_id', 'durability', 'name', 'system',
 ] as const; // biome-ignore format: a list to be scanned
 
 /** Services whose name may stand for overrides of the request's body. */

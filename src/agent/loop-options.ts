@@ -36,6 +36,8 @@ export interface LoopOptions {
   readonly loopDetect: { readonly warn: number; readonly block: number; readonly skip: number };
   readonly tokenBudget: number | undefined;
   readonly totalBudgetUsd: number | undefined;
+  /** More on the trace of a loop that ended `stuck`. */
+  readonly stallDiagnostics: boolean;
   readonly skills: readonly Skill[];
   readonly skillMatching: SkillMatching;
   readonly autonomyBudget: AutonomyBudget | undefined;
@@ -128,6 +130,7 @@ const optionsSchema = z.looseObject({
   loop_detect_block: count,
   loop_detect_skip: count,
   token_budget: count,
+  stall_diagnostics: z.nullish(z.boolean()),
   budget: z.nullish(z.looseObject({ total_budget_usd: z.nullish(z.number()) })),
   autonomy_budget: z.nullish(
     z.looseObject({ per_hour: count, per_day: count, key: z.nullish(z.string()), reviewer: z.nullish(z.string()) }),
@@ -195,6 +198,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     loopDetect: { warn: options.loop_detect_warn ?? 2, block: options.loop_detect_block ?? 3, skip: options.loop_detect_skip ?? 4 },
     tokenBudget: options.token_budget ?? undefined,
     totalBudgetUsd: options.budget?.total_budget_usd ?? undefined,
+    stallDiagnostics: options.stall_diagnostics ?? false,
     skills: decodeSkills(given.skills),
     skillMatching: decodeSkillMatching(given.skill_match, given.working_files),
     autonomyBudget: autonomyBudget(options),

@@ -18,6 +18,8 @@ export interface ResultFacts {
   readonly daemonState?: string | undefined;
   readonly daemonSnapshotPath?: string | undefined;
   readonly suspension?: JsonObject | undefined;
+  /** How a loop got stuck. */
+  readonly stall?: JsonObject | undefined;
   /** What the author of the loop should know. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -45,6 +47,7 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
     trace: {
       ...trace(transcript, counters),
       warnings: facts.warnings ?? [],
+      ...(facts.stall === undefined ? {} : { stall: facts.stall }),
       ...(end.autonomy === undefined ? {} : { autonomy: end.autonomy }),
     },
     error: end.error ?? null,

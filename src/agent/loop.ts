@@ -16,7 +16,7 @@ import { feedbackMessage, textResultsMessage } from './loop-record.ts';
 import { type RequestFrame, requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
 import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
-import { messageText, toolMessage } from './message.ts';
+import { messageCalls, messageText, toolMessage } from './message.ts';
 import { isNotOurs, park, parkByItself } from './park.ts';
 import { pendingReminders } from './reminder.ts';
 import { noteReminder } from './reminder-notes.ts';
@@ -276,9 +276,26 @@ function endLoop(loop: Loop, end: EndFacts): LoopEnd {
     data: loop.data ?? lastData(loop),
     daemonState: options.daemon === undefined ? undefined : end.status,
     daemonSnapshotPath: sources?.port.file?.shown,
+    stall: options.stallDiagnostics && end.status === 'stuck' ? stallFacts(loop) : undefined,
     warnings: options.unknown.map((name) => `agent_loop: unknown option \`${name}\` is ignored`),
   });
   return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };
+}
+
+const STALL_TEXTS = 5;
+
+/** What the model kept saying instead of working, and when it last used a tool. */
+function stallFacts({ progress: { transcript, counters }, options, turnsTaken }: Loop): JsonObject {
+  const answers = transcript.messages.filter((message) => message.role === 'assistant');
+  const lastCalls = answers.findLast((answer) => messageCalls(answer).length > 0);
+  return {
+    consecutive_text_only: counters.consecutive_text_only,
+    max_nudges: options.maxNudges,
+    turns_taken: turnsTaken,
+    last_texts: answers.slice(-STALL_TEXTS).map((answer) => messageText(answer).slice(0, EXCERPT)),
+    last_tool_calls: lastCalls === undefined ? [] : messageCalls(lastCalls).map(({ name }) => name),
+    tools_used: counters.tools_used,
+  };
 }
 
 /** After a recovery no turn of this activation has parsed the answer that ended the loop. */

@@ -611,3 +611,26 @@ test('an option that means nothing is named on the trace; those of models, callb
   });
   expect(result(run)).toMatchObject({ trace: { warnings: ['agent_loop: unknown option `max_iteration` is ignored'] } });
 });
+
+test.each([
+  [
+    true,
+    {
+      consecutive_text_only: 2,
+      max_nudges: 1,
+      turns_taken: 3,
+      last_texts: ['', 'hm', 'well'],
+      last_tool_calls: ['look'],
+      tools_used: ['look'],
+    },
+  ],
+  [false, undefined],
+])('stall_diagnostics: %s says how a loop got stuck', async (wanted, stall) => {
+  const run = await runActivation({
+    mock: script({ tool_calls: [{ name: 'look', arguments: {} }] }, { text: 'hm' }, { text: 'well' }),
+    options: { loop_until_done: true, done_sentinel: 'END', max_nudges: 1, stall_diagnostics: wanted },
+    live: { tools: [tool('look', () => 'seen')] },
+  });
+  expect(result(run).status).toBe('stuck');
+  expect((result(run).trace as { stall?: unknown }).stall).toEqual(stall);
+});

@@ -37,6 +37,18 @@ println(workflow_execute("x", flow, [], saved).run.stages.map({ stage -> stage.n
     ['[fan, any, slow]'],
   ],
   [
+    'skills of the run are those of its agents, and a node may have its own',
+    `skill ship { description "Ship a release" prompt "Step by step." }
+skill sing { description "Sing a song" prompt "In tune." }
+let agent = {kind: "stage", mode: "agent", model_policy: {provider: "mock", tool_format: "native", max_iterations: 1}}
+let flow = workflow_graph({entry: "a", nodes: {a: agent, b: agent + {skills: sing}}, edges: [{from: "a", to: "b"}]})
+llm_mock({text: "one"})
+llm_mock({text: "two"})
+workflow_execute("Ship it with a song", flow, [], saved + {skills: ship})
+println(llm_mock_calls().map({ call -> regex_match("### [a-z]+", to_string(call.system)) }))`,
+    ['[[### ship], [### sing]]'],
+  ],
+  [
     'a stage that fails takes the edge for failures, and without one the run fails',
     `llm_mock({error: {category: "auth", message: "no key"}})
 llm_mock({error: {category: "auth", message: "no key"}})

@@ -204,7 +204,10 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   const own = node.isOptional || hasSpread ? undefined : ownMethod(fn, name);
   fn.makesCalls = true;
   const at = line(node.nameSpan.line);
-  const general = `${at}M.${node.isOptional ? 'callMethodOptional' : 'callMethod'}(${fn.context}, d, ${own ? target.again : target.first}, ${JSON.stringify(name)}, [${values.args}])`;
+  // Mentioned in both calls below: a call within a call within a call would double at every level.
+  const given = own === undefined ? [] : values.args.map((arg) => (isPlain(arg) ? { first: arg, again: arg } : reuse(fn, any(arg))));
+  const args = own === undefined ? values.args : given.map(({ again }) => again);
+  const general = `${at}M.${node.isOptional ? 'callMethodOptional' : 'callMethod'}(${fn.context}, d, ${own ? target.again : target.first}, ${JSON.stringify(name)}, [${args.join(', ')}])`;
   const waits = fn.isAsync && (own === undefined || fn.module.colours.nodeWaits(node));
   const settled = (call: string): string => {
     if (!waits) return call;
@@ -212,15 +215,23 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
     return `((${t} = ${call}) instanceof Promise ? await ${t} : ${t})`;
   };
   if (own === undefined) return any(settled(general));
-  const direct = `${at}${own.jsName}(${fn.context}, d + 64, ${target.again}${values.args === '' ? '' : `, ${values.args}`})`;
+  const direct = `${at}${own.jsName}(${[fn.context, 'd + 64', target.again, ...args].join(', ')})`;
   const finished = finishCall(
     fn,
     { code: '', isAsync: fn.module.colours.isAsync(own.node), isUnknown: false, bounces: fn.module.bouncing.has(own.node) },
     direct,
   );
+  const evaluated = given.filter(({ first, again }) => first !== again).map(({ first }) => `${first}, `);
+  const receiverFirst = evaluated.length === 0 ? target.first : target.again;
+  const before = evaluated.length === 0 ? '' : `${target.first === target.again ? '' : `${target.first}, `}${evaluated.join('')}`;
   return any(
-    `(${target.first} instanceof StructValue && ${target.again}.structName === ${JSON.stringify(own.struct)} ? ${finished} : ${settled(general)})`,
+    `(${before}${receiverFirst} instanceof StructValue && ${target.again}.structName === ${JSON.stringify(own.struct)} ? ${finished} : ${settled(general)})`,
   );
+}
+
+/** A name, a number or a text: as short as a name for it would be. */
+function isPlain(code: string): boolean {
+  return /^(?:[$\w]+|-\d+|"(?:[^"\\]|\\.){0,40}")$/.test(code);
 }
 
 /** `E.V(a, b)`: payloads of up to three values go straight into the object. */
@@ -244,11 +255,11 @@ function emitOperandsWithReceiver(
   receiver: Expression,
   use: Use,
   args: readonly Element[],
-): { readonly receiver: string; readonly args: string } {
+): { readonly receiver: string; readonly args: readonly string[] } {
   const plain = args.map((arg) => (arg.kind === 'Spread' ? arg.value : arg));
   const [head, ...values] = emitOperands(fn, [receiver, ...plain], 'keep', use).map(boxed);
   const list = args.map((arg, index) => (arg.kind === 'Spread' ? `...R.spreadList(${values[index]})` : (values[index] as string)));
-  return { receiver: head as string, args: list.join(', ') };
+  return { receiver: head as string, args: list };
 }
 
 /** `return f(…)` where nothing is left to do afterwards; undefined when it is no call that can be handed on. */

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import { compileProgram } from '../../src/runtime/compile-program.ts';
 import { linesOf, runText } from '../runtime/run-text.ts';
 
 /** Chains just below what the parser takes: they run. */
@@ -59,4 +61,53 @@ describe('any depth works or ends in a message of harn', () => {
       else expect(outcome.kind).toBe('value');
     }
   });
+});
+
+/** One level around `X`; what it is emitted as must not grow faster than what is written. */
+const NESTS: readonly string[] = [
+  's.plus(X)',
+  's.plus(s.plus(1).plus(X))',
+  'X.plus(s)',
+  'f(X)',
+  'g(X, 1)',
+  'abs(X - 1)',
+  'len([X])',
+  '(X + 1)',
+  '(X * 0.5)',
+  '(X % 7)',
+  '-X',
+  '(X == 1 ? 2 : 3)',
+  '(X ?? 1)',
+  '(X && true)',
+  'xs[X]',
+  'xs[X].n',
+  'X.n',
+  'X?.n',
+  'X[1:2]',
+  '{a: X}.a',
+  'S {n: X}.n',
+  'E.V(X)',
+  '(match X { 1 -> { 2 } _ -> { 3 } })',
+  '(match X { E.V(v) -> { v } [a, b] -> { a } {k: c} -> { c } _ -> { 3 } })',
+  '(if X { 1 } else { 2 })',
+  '(try { X } catch (e) { 1 })',
+  '(X |> f)',
+  '"${X}"',
+  '[1].map({ y -> X })',
+  'X.map({ y -> y })',
+  '(X in xs)',
+  '(1 to X)',
+];
+
+test.each(NESTS)('nesting `%s` makes code as long as the script', (form) => {
+  const sizeAt = (depth: number): number => {
+    let value = 'x';
+    for (let level = 0; level < depth; level++) value = form.replaceAll('X', () => value);
+    const head =
+      'struct S { n: any }\nimpl S { fn plus(self, o) { return o } }\nenum E { V(v: any), W(v: any) }\nlet s = S {n: 1}\nlet xs = [s]';
+    const text = `${head}\nfn f(x) { return x }\nfn work(g: closure, x: any) { return ${value} }\n`;
+    const program = compileProgram(createNodePlatform().files, '/nowhere/nest.harn', text, { check: () => [] });
+    return program.modules[0]?.js.length ?? 0;
+  };
+  expect(sizeAt(16) - sizeAt(8)).toBeLessThan(1.5 * (sizeAt(8) - sizeAt(0)));
 });

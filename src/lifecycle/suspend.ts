@@ -49,13 +49,17 @@ function knownSubject(lifecycle: Lifecycle, target: ResumeTarget): ResumeSubject
   if (target.kind === 'path') throw unknown(target.path);
   try {
     const subject = resolveSubject(lifecycle, target);
-    // A root loop of this process has a name on disk before it has a handle (5.10).
-    if (subject.worker === undefined && subject.files?.claim?.pid === lifecycle.platform.processes.pid) throw unknown(target.id);
+    if (isUnseenRoot(lifecycle, subject)) throw unknown(target.id);
     return subject;
   } catch (error) {
     const isMissing = error instanceof HarnError && isJsonObject(error.data.detail) && error.data.detail.reason === 'missing';
     throw isMissing ? unknown(target.id) : error;
   }
+}
+
+/** A root loop of this process has files before its first park, but no handle (5.10). */
+function isUnseenRoot({ platform }: Lifecycle, { worker, files }: ResumeSubject): boolean {
+  return worker === undefined && files?.sha256 === undefined && files?.claim?.pid === platform.processes.pid;
 }
 
 /**

@@ -141,6 +141,17 @@ export function harnessPartBuiltins(part: string): string[] {
   return [...Object.values(methods), ...Object.keys(BUILTIN_INDEX).filter((name) => groups.includes(groupOf(name)))];
 }
 
+/** The methods of a part with the builtins behind them, for the page about the harness. */
+export function harnessPartMethods(part: string): readonly (readonly [method: string, builtin: string])[] {
+  const { methods = {}, groups = [], prefixes = [] } = partOf(part) ?? {};
+  const short = (name: string): string =>
+    prefixes.reduce((left, prefix) => (left.startsWith(prefix) ? left.slice(prefix.length) : left), name);
+  const grouped = Object.keys(BUILTIN_INDEX).filter((name) => groups.includes(groupOf(name)) && /^[a-z]\w*$/.test(name));
+  return [...Object.entries(methods), ...grouped.map((name) => [short(name), name] as const)].filter(
+    ([method]) => harnessBuiltin(part, method) !== undefined,
+  );
+}
+
 /** May the builtin behind `harness.PART.METHOD` answer a promise? */
 export function harnessMethodWaits(part: string, method: string): boolean {
   const name = partOf(part) && harnessBuiltin(part, method);

@@ -73,7 +73,7 @@ export function releaseDaemon(daemon: Daemon): void {
  * @throws HarnError `plain` for a daemon that is not running, and for a full queue
  */
 export async function triggerDaemon(lifecycle: Lifecycle, daemon: Daemon, payload: Json): Promise<JsonObject> {
-  if (statusOf(lifecycle, daemon) === 'stopped') {
+  if (daemonStatus(lifecycle, daemon) === 'stopped') {
     throw new HarnError('plain', `daemon_trigger: daemon ${daemon.identity.id} is not running`);
   }
   const event = daemon.queue.enqueue(payload, renderInstant(lifecycle.platform.clock.now()));
@@ -146,7 +146,7 @@ export async function resumeDaemon(
   const { daemon, block } = findDaemon(lifecycle, daemons, path);
   const { workerId } = daemon.identity;
   const refusal = `daemon_resume: daemon '${daemon.identity.id}' is already running`;
-  if (statusOf(lifecycle, daemon) === 'running') throw new HarnError('plain', refusal);
+  if (daemonStatus(lifecycle, daemon) === 'running') throw new HarnError('plain', refusal);
   holdDaemon(lifecycle, daemon, refusal);
   try {
     daemon.reload();
@@ -273,7 +273,7 @@ function workerOf(lifecycle: Lifecycle, daemon: Daemon): Worker | undefined {
   return lifecycle.registry.get(daemon.identity.workerId);
 }
 
-function statusOf(lifecycle: Lifecycle, daemon: Daemon): 'running' | 'stopped' | 'suspended' {
+export function daemonStatus(lifecycle: Lifecycle, daemon: Daemon): 'running' | 'stopped' | 'suspended' {
   const worker = workerOf(lifecycle, daemon);
   if (daemon.isStopped || worker === undefined || isTerminal(worker.status)) return 'stopped';
   return worker.status === 'suspended' ? 'suspended' : 'running';
@@ -289,7 +289,7 @@ export function daemonSummary(lifecycle: Lifecycle, daemon: Daemon): JsonObject 
     _type: 'daemon_handle',
     id: identity.id,
     name: identity.name,
-    status: statusOf(lifecycle, daemon),
+    status: daemonStatus(lifecycle, daemon),
     session_id: identity.sessionId,
     worker_id: identity.workerId,
     persist_path: directory === undefined ? null : displayPath(lifecycle.platform.files.cwd(), directory),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '../base/json.ts';
 import { Daemon, queueCapacity } from '../lifecycle/daemon.ts';
-import { daemonSummary, holdDaemon, releaseDaemon, superviseDaemon } from '../lifecycle/daemon-control.ts';
+import { daemonStatus, daemonSummary, holdDaemon, releaseDaemon, superviseDaemon } from '../lifecycle/daemon-control.ts';
 import { spawnWorker } from '../lifecycle/start.ts';
 import { unlinkIfPresent } from '../store/atomic-file.ts';
 import { daemonFiles } from '../store/daemon-file.ts';
@@ -63,7 +63,11 @@ export async function spawnDaemon(context: Context, config: Value): Promise<Json
     { directory, file: { path: file, shown } },
     { pending: [], inflight: undefined, nextSeq: 1 },
   );
-  holdDaemon(lifecycle, daemon, `a daemon is already running for '${given}'`);
+  const refusal = `a daemon is already running for '${given}'`;
+  const known = daemonsOf(context.run).inDirectory(directory);
+  // One that is parked has let go of its directory, but lives on in this process.
+  if (known !== undefined && daemonStatus(lifecycle, known) !== 'stopped') throw plainError(refusal);
+  holdDaemon(lifecycle, daemon, refusal);
   try {
     daemonsOf(context.run).add(daemon);
     const request = { task, system: dictGet(config, 'system'), options, workerId: identity.workerId };

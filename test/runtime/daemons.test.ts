@@ -286,6 +286,19 @@ describe('daemons of scripts (11.3)', () => {
     expect(out).toEqual(['idle 2', 'Watch', 'true']);
   });
 
+  test('a daemon that is parked is not replaced, one that was stopped is', async () => {
+    const out = await lines(`
+      for n in [1, 2] { llm_mock({text: "ready"}) }
+      let d = ${SPAWN}
+      println(try { ${SPAWN} } catch (e) { starts_with(to_string(e), "a daemon is already running for ") })
+      daemon_stop(d)
+      let other = ${SPAWN}
+      println(other.id != d.id)
+      println(daemon_snapshot(other).total_iterations)
+    `);
+    expect(out).toEqual(['true', 'true', '1']);
+  });
+
   test('what cannot be is refused with the words of the contract', async () => {
     const out = await lines(`
       let refused = fn(f) { return try { f() } catch (e) { to_string(e) } }

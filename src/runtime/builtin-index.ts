@@ -276,6 +276,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "harness.random.range": ["harness", "sync"],
   "harness.random.u64": ["harness", "sync"],
   "harness.resume_subagent": ["lifecycle", "async"],
+  "harness.spawn_settlement_agent": ["workers", "async"],
   "harness.summary": ["lifecycle", "sync"],
   "harness.term.height": ["harness", "sync"],
   "harness.term.read_password": ["harness", "async"],

@@ -210,6 +210,7 @@ export const BUILTIN_SIGNATURES: Readonly<Record<string, string>> = {
   "harness.random.range": "(min: int, max: int) -> int | nil",
   "harness.random.u64": "() -> int",
   "harness.resume_subagent": "(handle: any, input: any = nil) -> dict",
+  "harness.spawn_settlement_agent": "(config: dict | nil = nil) -> dict",
   "harness.summary": "(state: any = nil) -> string",
   "harness.term.height": "() -> int",
   "harness.term.read_password": "(prompt: any = \"\") -> string | nil",

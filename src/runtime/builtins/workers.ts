@@ -7,13 +7,14 @@ import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
 import { restartWorker, spawnParked, spawnWorker } from '../../lifecycle/start.ts';
 import { summaryOf } from '../../lifecycle/summary.ts';
 import { DEFAULT_WAIT_MS, suspendNamed } from '../../lifecycle/suspend.ts';
+import { unsettledState, unsettledSummary } from '../../lifecycle/unsettled.ts';
 import type { Worker } from '../../lifecycle/worker.ts';
 import { currentLoop } from '../agent-context.ts';
 import { lifecycleOf } from '../agent-lifecycle.ts';
 import { field, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
-import { dictGet, dictHas, dictOf } from '../dict.ts';
+import { dictGet, dictHas, dictOf, mergeDicts } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { stringify } from '../json.ts';
@@ -28,6 +29,7 @@ import {
   workerSummary,
   workerTarget,
 } from '../lifecycle-values.ts';
+import { openWork } from '../open-work.ts';
 import { spawnOptions, subAgentEnvelope, subAgentOptions } from '../spawn-options.ts';
 import { Dict, typeOf, type Value } from '../value.ts';
 import { workflowEngine } from '../workflow-port.ts';
@@ -64,10 +66,18 @@ export const WORKERS: BuiltinGroup = {
     spawn_agent: waiting(
       '(config: dict) -> dict',
       'Starts a worker beside the script and gives its handle; with `wait: true` the summary of its end. Throws for an unknown key.',
-      async (context, lifecycle, [config]) => {
-        const request = await spawnOptions(context, config);
-        const started = await startWorker(lifecycle, request);
-        return request.wait ? settledSummary(context, lifecycle, started.worker) : summaryValue(started.summary);
+      (context, lifecycle, [config]) => spawnAgent(context, lifecycle, config),
+    ),
+    'harness.spawn_settlement_agent': waiting(
+      '(config: dict | nil = nil) -> dict',
+      'Starts a worker that is to settle what is left open: as spawn_agent, called `settlement` and with a task that says what is open, where the config says nothing else.',
+      (context, lifecycle, [config]) => {
+        const open = unsettledSummary(unsettledState(lifecycle, openWork(context.run)));
+        const usual = dictOf([
+          ['name', 'settlement'],
+          ['task', `Settle what is left open at the end of the pipeline: ${open}`],
+        ]);
+        return spawnAgent(context, lifecycle, config instanceof Dict ? mergeDicts(usual, config) : usual);
       },
     ),
     sub_agent_run: waiting(
@@ -175,6 +185,12 @@ async function startWorker(
   if (conditions === undefined) return spawnWorker(lifecycle, request.start);
   const worker = await spawnParked(lifecycle, request.start, conditions, request.resumeBy);
   return { worker, summary: summaryOf(worker, shownPathOf(lifecycle, worker)) };
+}
+
+async function spawnAgent(context: Context, lifecycle: Lifecycle, config: Value): Promise<Value> {
+  const request = await spawnOptions(context, config);
+  const started = await startWorker(lifecycle, request);
+  return request.wait ? settledSummary(context, lifecycle, started.worker) : summaryValue(started.summary);
 }
 
 async function settledSummary(context: Context, lifecycle: Lifecycle, worker: Worker): Promise<Value> {

@@ -17,6 +17,15 @@ const rows: [rule: string, script: string, expected: string[]][] = [
     'let h = spawn_agent({task: "x"})\nlet s = suspend_agent(h, " pause ")\nprintln("${s.status} ${s.result.reason}")\nprintln(wait_agent(resume_agent(s.result, "go")).status)',
     ['suspended pause', 'completed'],
   ],
+  [
+    'a settlement agent is told what is open, unless its config says something else',
+    'harness.handoff_to("other", {x: 1})\nlet h = harness.spawn_settlement_agent()\nwait_agent(h)\nprintln(h.name)\nprintln(worker_request(h).task)\nlet other = harness.spawn_settlement_agent({name: "mine", task: "y"})\nwait_agent(other)\nprintln("${other.name} ${worker_request(other).task}")',
+    [
+      'settlement',
+      'Settle what is left open at the end of the pipeline: unsettled work: 0 suspended subagents, 0 queued triggers, 1 partial handoffs, 0 in-flight llm calls',
+      'mine y',
+    ],
+  ],
   ['R48 nil conditions are nil', 'println(parse_resume_conditions(nil))', ['nil']],
   [
     'R44 defaults are filled in',

@@ -1,24 +1,18 @@
-import { basename, dirname, resolve } from 'node:path';
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import { ensureDirectory } from '../store/atomic-file.ts';
 import { acquireClaim, claimPathOf } from '../store/claim-file.ts';
 import { daemonFiles } from '../store/daemon-file.ts';
-import { snapshotError } from '../store/snapshot-error.ts';
-import { readSnapshotHead } from '../store/snapshot-head.ts';
-import { displayPath, locateSnapshot } from '../store/state-root.ts';
 import type { Initiator } from './activation.ts';
-import { Daemon, type DaemonRegistry, openDaemon, queueCapacity } from './daemon.ts';
-import { daemonDirectory } from './daemon-directory.ts';
-import { queueStateOf } from './daemon-queue.ts';
-import { adoptDaemonFile, DAEMON_SNAPSHOT, noteState } from './daemon-snapshot.ts';
+import type { Daemon, DaemonRegistry } from './daemon.ts';
+import { findDaemon } from './daemon-find.ts';
+import { noteState } from './daemon-snapshot.ts';
+import { daemonStatus, daemonSummary, savedBlock, workerOf } from './daemon-summary.ts';
 import { interruptWorker } from './interrupt.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { isLostWake, resumeWorker } from './resume.ts';
-import { searchPlaces } from './resume-subject.ts';
 import { suspendWorker } from './suspend.ts';
-import { isTerminal } from './transition.ts';
 import type { Worker } from './worker.ts';
 
 /** What scripts do with daemons (spec/agents.md 11.3). The worker underneath suspends and resumes like any other. */
@@ -165,76 +159,6 @@ export async function resumeDaemon(
   return daemonSummary(lifecycle, daemon);
 }
 
-interface FoundDaemon {
-  readonly daemon: Daemon;
-  /** The daemon block of the file (11.4). */
-  readonly block: JsonObject | undefined;
-}
-
-function findDaemon(lifecycle: Lifecycle, daemons: DaemonRegistry, target: string): FoundDaemon {
-  const { platform } = lifecycle;
-  const { directory, snapshot } = locateDaemon(lifecycle, target);
-  const head = platform.files.exists(snapshot)
-    ? readSnapshotHead(platform.files, snapshot, ['_type', 'id', 'daemon', 'config'])
-    : undefined;
-  const isDaemonFile = head?._type === DAEMON_SNAPSHOT;
-  if (isDaemonFile) adoptDaemonFile(lifecycle, snapshot, target);
-  const block = isJsonObject(head?.daemon) ? head.daemon : undefined;
-  const id = typeof head?.id === 'string' ? head.id : undefined;
-  const known = directory === undefined ? daemons.ofWorker(id ?? '') : daemons.inDirectory(directory);
-  if (known !== undefined) return { daemon: known, block };
-  const file = { path: snapshot, shown: displayPath(platform.files.cwd(), snapshot) };
-  const stored = directory === undefined ? undefined : openDaemon(platform, directory, file, target);
-  if (stored !== undefined) return { daemon: stored, block };
-  if (head === undefined || id === undefined) throw snapshotError('missing', 'no such daemon', { target, path: snapshot });
-  if (block === undefined)
-    throw snapshotError('malformed', 'field `daemon`: the snapshot is not that of a daemon', {
-      target,
-      path: snapshot,
-      detail: { field: 'daemon' },
-    });
-  return { daemon: daemonOfSnapshot(lifecycle, id, head, block, isDaemonFile ? file : undefined), block };
-}
-
-/** Where a path leads: to a daemon's directory, by itself or through one of its files, or to the snapshot of a worker. */
-function locateDaemon(lifecycle: Lifecycle, target: string): { readonly directory: string | undefined; readonly snapshot: string } {
-  const { files } = lifecycle.platform;
-  const here = resolve(files.cwd(), target);
-  const candidate = basename(here) === 'daemon.meta.json' ? dirname(here) : here;
-  // Before its first idle a daemon has only the file of its queue.
-  if (files.exists(daemonFiles(candidate).meta)) return { directory: candidate, snapshot: daemonFiles(candidate).snapshot };
-  const location = locateSnapshot(searchPlaces(lifecycle), target);
-  if (location.kind === 'daemon') return { directory: location.directory, snapshot: daemonFiles(location.directory).snapshot };
-  const { snapshotPath: snapshot } = location;
-  const directory = files.exists(daemonFiles(dirname(snapshot)).meta) ? dirname(snapshot) : undefined;
-  return { directory, snapshot };
-}
-
-/** A daemon without a file of its queue: its block has the queue, and from now on it has a directory beside its worker. */
-function daemonOfSnapshot(lifecycle: Lifecycle, workerId: string, head: JsonObject, block: JsonObject, own: Daemon['file']): Daemon {
-  const spec = isJsonObject(head.config) && isJsonObject(head.config.spec) ? head.config.spec : {};
-  const options = isJsonObject(spec.options) ? spec.options : {};
-  const directory = daemonDirectory(lifecycle.locations.workers, workerId);
-  const file = own ?? fileOf(lifecycle, options);
-  const known = openDaemon(lifecycle.platform, directory, file);
-  if (known !== undefined) return known;
-  const identity = {
-    id: typeof options.daemon_id === 'string' ? options.daemon_id : lifecycle.platform.random.id('daemon'),
-    name: typeof head.name === 'string' ? head.name : 'daemon',
-    prompt: typeof spec.task === 'string' ? spec.task : '',
-    system: typeof spec.system === 'string' ? spec.system : null,
-    sessionId: typeof spec.session_id === 'string' ? spec.session_id : '',
-    workerId,
-    options,
-    capacity: queueCapacity(block.event_queue_capacity),
-  };
-  return new Daemon(lifecycle.platform, identity, { directory, file }, queueStateOf(block));
-}
-
-function fileOf(lifecycle: Lifecycle, { persist_path: given }: JsonObject): Daemon['file'] {
-  return typeof given === 'string' ? { path: resolve(lifecycle.platform.files.cwd(), given), shown: given } : undefined;
-}
-
 /**
  * Waits until the daemon has saved at least so many turns, or is not running any more.
  * @throws HarnError `plain` when that takes too long
@@ -268,68 +192,3 @@ async function waitUntil(lifecycle: Lifecycle, worker: Worker, timeoutMs: number
     cancel();
   }
 }
-
-function workerOf(lifecycle: Lifecycle, daemon: Daemon): Worker | undefined {
-  return lifecycle.registry.get(daemon.identity.workerId);
-}
-
-export function daemonStatus(lifecycle: Lifecycle, daemon: Daemon): 'running' | 'stopped' | 'suspended' {
-  const worker = workerOf(lifecycle, daemon);
-  if (daemon.isStopped || worker === undefined || isTerminal(worker.status)) return 'stopped';
-  return worker.status === 'suspended' ? 'suspended' : 'running';
-}
-
-/** The summary of 11.3, which is also the daemon's handle. */
-export function daemonSummary(lifecycle: Lifecycle, daemon: Daemon): JsonObject {
-  const { identity, directory, file, queue } = daemon;
-  const worker = workerOf(lifecycle, daemon);
-  const saved = savedBlock(lifecycle, daemon);
-  const { pending_event_count, queued_event_count, inflight_event = null } = daemon.facts();
-  return {
-    _type: 'daemon_handle',
-    id: identity.id,
-    name: identity.name,
-    status: daemonStatus(lifecycle, daemon),
-    session_id: identity.sessionId,
-    worker_id: identity.workerId,
-    persist_path: directory === undefined ? null : displayPath(lifecycle.platform.files.cwd(), directory),
-    snapshot_path: file?.shown ?? (worker === undefined ? null : displayPath(lifecycle.platform.files.cwd(), worker.snapshotPath)),
-    pending_event_count,
-    queued_event_count,
-    inflight_event,
-    event_queue_capacity: queue.capacity,
-    daemon_state: saved?.daemon_state ?? 'running',
-    saved_at: saved?.saved_at ?? null,
-    ...(worker?.record.latest_error == null ? {} : { error: worker.record.latest_error }),
-    ...(worker?.result === undefined ? {} : { result: worker.result }),
-  };
-}
-
-/** The block as it was last saved: in the daemon's own file, or in the worker's record. */
-function savedBlock(lifecycle: Lifecycle, daemon: Daemon): JsonObject | undefined {
-  const { file } = daemon;
-  if (file === undefined) return workerOf(lifecycle, daemon)?.record.daemon ?? undefined;
-  const head = readSnapshotHead(lifecycle.platform.files, file.path, ['daemon']);
-  return isJsonObject(head?.daemon) ? head.daemon : undefined;
-}
-
-/** The summary, and all that the daemon's file says of its last idle. */
-export function daemonSnapshot(lifecycle: Lifecycle, daemon: Daemon): JsonObject {
-  const { file } = daemon;
-  const whole = file === undefined ? undefined : readSnapshotHead(lifecycle.platform.files, file.path, ['transcript_events']);
-  const saved = savedBlock(lifecycle, daemon) ?? {};
-  const named = Object.fromEntries(SHOWN_NAMES.flatMap((name) => (whole?.[name] === undefined ? [] : [[name, whole[name]]])));
-  return { ...saved, ...named, ...daemon.facts(), ...daemonSummary(lifecycle, daemon) };
-}
-
-const SHOWN_NAMES = [
-  'visible_messages',
-  'recorded_messages',
-  'transcript_summary',
-  'transcript_events',
-  'total_text',
-  'all_tools_used',
-  'rejected_tools',
-  'deferred_user_messages',
-  'last_run_exit_code',
-];

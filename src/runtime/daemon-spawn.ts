@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '../base/json.ts';
 import { Daemon, queueCapacity } from '../lifecycle/daemon.ts';
-import { daemonStatus, daemonSummary, holdDaemon, releaseDaemon, superviseDaemon } from '../lifecycle/daemon-control.ts';
+import { holdDaemon, releaseDaemon, superviseDaemon } from '../lifecycle/daemon-control.ts';
+import { daemonStatus, daemonSummary } from '../lifecycle/daemon-summary.ts';
 import { spawnWorker } from '../lifecycle/start.ts';
 import { unlinkIfPresent } from '../store/atomic-file.ts';
 import { daemonFiles } from '../store/daemon-file.ts';

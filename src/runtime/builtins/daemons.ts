@@ -1,5 +1,6 @@
 import type { Daemon } from '../../lifecycle/daemon.ts';
-import { daemonSnapshot, resumeDaemon, stopDaemon, triggerDaemon, waitForDaemon } from '../../lifecycle/daemon-control.ts';
+import { resumeDaemon, stopDaemon, triggerDaemon, waitForDaemon } from '../../lifecycle/daemon-control.ts';
+import { daemonSnapshot } from '../../lifecycle/daemon-summary.ts';
 import { currentLoop } from '../agent-context.ts';
 import { lifecycleOf } from '../agent-lifecycle.ts';
 import { agentValue, field, withoutHarness } from '../agent-values.ts';

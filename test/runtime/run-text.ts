@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { Platform } from '../../src/platform/platform.ts';
 import { type RunOutcome, runScript } from '../../src/runtime/run.ts';
@@ -8,25 +11,33 @@ export interface TextRun {
   readonly outcome: RunOutcome;
 }
 
-/** Runs a script from a string in this process. Scripts that wait begin with `mock_time(0)`, so that no test sleeps. */
+/**
+ * Runs a script from a string in this process; what it keeps goes with it. Scripts that wait begin with `mock_time(0)`, so
+ * that no test sleeps.
+ */
 export async function runText(text: string, platform: Platform = createNodePlatform()): Promise<TextRun> {
   let out = '';
   let err = '';
-  const outcome = await runScript({
-    platform,
-    script: { path: '/nowhere/test.harn', text },
-    argv: [],
-    stateRoot: '/nowhere/.harn',
-    output: {
-      out: (piece) => {
-        out += piece;
+  const stateRoot = mkdtempSync(join(tmpdir(), 'harn-text-'));
+  try {
+    const outcome = await runScript({
+      platform,
+      script: { path: '/nowhere/test.harn', text },
+      argv: [],
+      stateRoot,
+      output: {
+        out: (piece) => {
+          out += piece;
+        },
+        err: (piece) => {
+          err += piece;
+        },
       },
-      err: (piece) => {
-        err += piece;
-      },
-    },
-  });
-  return { out, err, outcome };
+    });
+    return { out, err, outcome };
+  } finally {
+    rmSync(stateRoot, { recursive: true, force: true });
+  }
 }
 
 /** Lines that a script under a frozen clock prints; its error as a last line when it fails. */

@@ -56,6 +56,21 @@ const NO_TAPE: HookTape = () => undefined;
 export class HookRegistry {
   #session: Registration[] = [];
   readonly #worker: Registration[] = [];
+  /** Hooks that have to be read from somewhere first; nothing happens before they are there. */
+  #loading: Promise<unknown> | undefined;
+
+  /** @param load registers further hooks; what it throws is thrown by every step that hooks are asked about */
+  loadFirst(load: () => Promise<void>): void {
+    const before = this.#loading;
+    const loading = Promise.resolve(before)
+      .then(load)
+      .then(() => {
+        if (this.#loading === loading) this.#loading = undefined;
+      });
+    // Whoever asks hooks next hears of a failure.
+    loading.catch(() => undefined);
+    this.#loading = loading;
+  }
 
   /** @param event in snake_case or CamelCase @throws plain HarnError that lists the valid names */
   registerSession(event: string, pattern: string, handler: HookHandler, source: 'manifest' | 'script' = 'script'): void {
@@ -75,8 +90,9 @@ export class HookRegistry {
     this.#session = this.#session.filter((hook) => hook.source === 'manifest' || (name !== undefined && hook.event !== name));
   }
 
+  /** Also while hooks are still being read: they may be about it. */
   has(event: SessionEvent): boolean {
-    return this.#session.some((hook) => hook.event === event);
+    return this.#loading !== undefined || this.#session.some((hook) => hook.event === event);
   }
 
   /**
@@ -86,6 +102,7 @@ export class HookRegistry {
    * @throws what a hook throws, and a plain HarnError for a return value of no known shape
    */
   async runChain(event: SessionEvent, payload: JsonObject, modifiable: readonly string[], tape: HookTape = NO_TAPE): Promise<HookOutcome> {
+    if (this.#loading !== undefined) await this.#loading;
     const reminders: JsonObject[] = [];
     let current = payload;
     for (const hook of this.#chain(event, payload)) {
@@ -104,6 +121,7 @@ export class HookRegistry {
 
   /** Runs hooks that only observe: what they return is ignored, what they throw is reported and goes no further. */
   async notify(event: SessionEvent, payload: JsonObject, report: (text: string) => void, tape: HookTape = NO_TAPE): Promise<void> {
+    if (this.#loading !== undefined) await this.#loading;
     for (const hook of this.#chain(event, payload)) {
       tape({ kind: 'hook_call', event, payload });
       try {
@@ -116,6 +134,7 @@ export class HookRegistry {
   }
 
   async notifyWorker(event: WorkerEventName, payload: JsonObject, report: (text: string) => void): Promise<void> {
+    if (this.#loading !== undefined) await this.#loading;
     for (const hook of this.#worker.filter((known) => known.event === event && matches(known.pattern, payload))) {
       try {
         refuseReminder(event, await hook.handler(payload));

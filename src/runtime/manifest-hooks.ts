@@ -1,5 +1,4 @@
 import { posix as path } from 'node:path';
-import { parse } from 'smol-toml';
 import * as z from 'zod/mini';
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { type HookHandler, type HookRegistry, WORKER_EVENTS } from '../lifecycle/hooks.ts';
@@ -19,15 +18,23 @@ const hookEntry = z.object({ event: z.string(), pattern: z._default(z.string(), 
 const REGISTERED = Symbol('projects with registered hooks');
 
 /**
- * @param root directory of the harn.toml: the run's project, or that of a loop which the run resumes; each counts once
- * @throws HarnError `plain` that names the entry which cannot be
+ * @param root directory of the harn.toml: the run's project, or that of a loop which the run resumes; each counts once.
+ *        An entry that cannot be is told by the first step that hooks are asked about
  */
 export function registerManifestHooks(run: Run, root: string | undefined, hooks: HookRegistry): void {
   const registered = run.service(REGISTERED, () => new Set<string>());
   if (root === undefined || registered.has(root)) return;
   registered.add(root);
   const file = path.join(root, 'harn.toml');
-  readEntries(run, file).forEach((entry, index) => {
+  const { files } = run.platform;
+  const text = files.exists(file) ? files.readText(file) : '';
+  // Most projects have none: the reader of the format is loaded only where it is needed.
+  if (!text.includes('hooks')) return;
+  hooks.loadFirst(async () => registerEntries(run, file, await readEntries(file, text), hooks));
+}
+
+function registerEntries(run: Run, file: string, entries: readonly unknown[], hooks: HookRegistry): void {
+  entries.forEach((entry, index) => {
     try {
       const { event, pattern, handler } = decodeEntry(entry);
       const bound = lazyHandler(run, path.dirname(file), handler);
@@ -46,11 +53,8 @@ function decodeEntry(entry: unknown): z.infer<typeof hookEntry> {
   throw new HarnError('plain', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}`);
 }
 
-function readEntries({ platform }: Run, file: string): readonly unknown[] {
-  if (!platform.files.exists(file)) return [];
-  const text = platform.files.readText(file);
-  // Most projects have none: the file is parsed by whoever needs more of it.
-  if (!text.includes('hooks')) return [];
+async function readEntries(file: string, text: string): Promise<readonly unknown[]> {
+  const { parse } = await import('smol-toml');
   const { hooks = [] } = parse(text);
   if (!Array.isArray(hooks)) throw new HarnError('plain', `${file}: hooks must be a list: write [[hooks]]`);
   return hooks;

@@ -258,11 +258,10 @@ agent_loop("go", nil, {provider: "mock", tool_format: "native"})`,
     ['an entry without a handler', 'event = "PreSuspend"', 'harn.toml: [[hooks]] entry 1: handler'],
   ] as const;
 
-  test.each(wrong)('%s is refused where it stands', async (_rule, entry, text) => {
+  test.each(wrong)('%s ends the run at the first step that hooks are asked about', async (_rule, entry, text) => {
     write('harn.toml', `[[hooks]]\n${entry}\n`);
-    const script = write('main.harn', 'try { list_agents() } catch (e) { {error: e} }');
-    const { value } = await runIn({ platform: createNodePlatform(), stateRoot: join(directory, '.harn') }, script);
-    expect(value.error).toContain(text);
+    const script = write('main.harn', 'agent_loop("go", nil, {provider: "mock"})');
+    await expect(runIn({ platform: createNodePlatform(), stateRoot: join(directory, '.harn') }, script)).rejects.toThrow(text);
   });
 
   test('a function that is not there stops the step that would have asked it', async () => {

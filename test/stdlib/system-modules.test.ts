@@ -121,11 +121,12 @@ const SIGNAL: readonly Row[] = [
   ],
   ['exit codes', {}, 'println([signal_exit_code("INT"), signal_of_exit_code(143), signal_of_exit_code(1)])', ['[130, SIGTERM, nil]']],
   ['an unknown signal', {}, 'signal_number("FOO")', ['FAILED Thrown: unknown signal: FOO']],
+  ['a number that is no signal', {}, 'send_signal(9, -9)', ['FAILED Thrown: unknown signal: -9']],
   ['groups of processes are refused', {}, 'send_signal(0)', ['FAILED Thrown: a process id is a positive int, got 0']],
   ['nothing to stop', { process: () => ({ status: 1 }) }, 'println(stop_process(9))', ['gone']],
   [
     'a process that ends when asked',
-    { process: ({ args }) => ({ status: args[0] === '-s' ? 0 : 1 }) },
+    { process: ({ command }) => ({ status: command.startsWith('kill -15 9') ? 0 : 1 }) },
     'println(stop_process(9))',
     ['terminated'],
   ],

@@ -120,8 +120,12 @@ function assertUnchanged(lifecycle: Lifecycle, subject: ResumeSubject): void {
   const stand = standOnDisk(lifecycle.platform.files, subject.snapshotPath);
   if (!stand.exists)
     throw snapshotError('missing', 'the file was removed', { target: subject.target, path: subject.snapshotPath, workerId: subject.id });
+  // Somebody who recovered the worker and died leaves its generation as it was, but not its journal.
+  const isJournalSame = subject.files === undefined || stand.journalToken === subject.files.activeOpen?.claim_token;
   const isSame =
-    stand.generation === subject.generation && (subject.status === 'interrupted' || stand.suspensionId === subject.suspensionId);
+    stand.generation === subject.generation &&
+    isJournalSame &&
+    (subject.status === 'interrupted' || stand.suspensionId === subject.suspensionId);
   // A file of an old format has neither generation nor suspension id; its claim alone decides.
   if (!isSame && subject.files?.snapshot.resume.generation !== 0) {
     throw lostRaceError(subject.id, stand.status ?? subject.status, {

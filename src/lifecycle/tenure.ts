@@ -130,6 +130,8 @@ export interface StandOnDisk {
   readonly generation: number;
   readonly status: string | undefined;
   readonly suspensionId: string | undefined;
+  /** Names the journal that counts; undefined without one. */
+  readonly journalToken: string | undefined;
 }
 
 export function standOnDisk(files: Files, snapshotPath: string): StandOnDisk {
@@ -139,6 +141,7 @@ export function standOnDisk(files: Files, snapshotPath: string): StandOnDisk {
   return {
     exists: head !== undefined || open !== undefined,
     generation: Math.max(inSnapshot, open?.generation ?? 0),
+    journalToken: open !== undefined && (head === undefined || open.generation > inSnapshot) ? open.claim_token : undefined,
     status: typeof head?.status === 'string' ? head.status : undefined,
     suspensionId:
       isJsonObject(head?.suspension) && typeof head.suspension.suspension_id === 'string' ? head.suspension.suspension_id : undefined,

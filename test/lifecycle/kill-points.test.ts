@@ -241,4 +241,60 @@ describe('D3 T14 a process that dies at any change of a file', () => {
       { numRuns: 150 },
     );
   }, 60_000);
+
+  test('R16 while it recovers is no damage to a contender that had looked before: it lost a race', async () => {
+    // A worker that died in its turns, and what is left when the process that recovered it died before its journal.
+    let dead = newMachine();
+    for (let at = 12; readsJournalOf(dead) < 3; at++) {
+      dead = newMachine();
+      await processThatDies(dead, 1, { at, how: 'killAfter' }, (world) => world.runRoot());
+    }
+    const id = idOnDisk(dead) ?? '';
+    const [snapshotPath, journalPath] = [join(workersOf(dead), `${id}.json`), join(workersOf(dead), `${id}.journal.jsonl`)];
+    const journal = dead.files.readText(journalPath);
+    const copyOfDead = (): Machine => {
+      const machine = newMachine();
+      machine.files.mkdir(workersOf(machine));
+      machine.files.write(journalPath, journal);
+      return machine;
+    };
+    let recovered = copyOfDead();
+    for (let at = 0; !recovered.files.exists(snapshotPath) || recovered.files.exists(journalPath); at++) {
+      recovered = copyOfDead();
+      await processThatDies(recovered, 2, { at, how: 'killAfter' }, (world) => resume(world, id, { startedAt: later(world) }));
+    }
+    const snapshot = recovered.files.readText(snapshotPath);
+    // The contender has read the files; what the other did comes before its own claim.
+    const machine = copyOfDead();
+    const disk = machine.files;
+    const interfering = Object.assign(Object.create(disk) as Files, {
+      ...bound(disk),
+      open: (path: string, how: 'exclusive' | 'append' | 'truncate', mode?: number) => {
+        if (path.includes('.claim.') && disk.exists(journalPath)) {
+          disk.write(snapshotPath, snapshot);
+          disk.unlink(journalPath);
+        }
+        return disk.open(path, how, mode);
+      },
+    });
+    const contender = startProcess(machine, 3, interfering);
+    await expect(resume(contender, id, { startedAt: later(contender) })).rejects.toMatchObject({ code: 'HARN-SUS-006' });
+    expect(disk.readText(snapshotPath)).toBe(snapshot);
+    const done = await finish(machine, 4);
+    expect(done?.messages.length).toBeGreaterThan(3);
+  });
 });
+
+/** Records in the journal of a machine. */
+function readsJournalOf(machine: Machine): number {
+  const id = idOnDisk(machine);
+  const path = join(workersOf(machine), `${id}.journal.jsonl`);
+  return id !== undefined && machine.files.exists(path) ? machine.files.readText(path).split('\n').length - 1 : 0;
+}
+
+/** The methods of files, bound to them. */
+function bound(files: Files): Files {
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(files)).filter((name) => name !== 'constructor' && !name.startsWith('#'));
+  const methods = files as unknown as Record<string, (...args: unknown[]) => unknown>;
+  return Object.fromEntries(names.map((name) => [name, methods[name]?.bind(files)])) as unknown as Files;
+}

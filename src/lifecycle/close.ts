@@ -10,10 +10,11 @@ import type { LoopState } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { persistError, shownPathOf, sweepLeftovers, tryToClaim, writeRecord } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
-import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
+import { hasMoved, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { foldedState } from './run-activation.ts';
 import { summaryOf } from './summary.ts';
 import { lostRaceError } from './sus-errors.ts';
+import { standOnDisk } from './tenure.ts';
 import { transition } from './transition.ts';
 import { splitSnapshot, Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
@@ -42,7 +43,9 @@ export async function closeWorker(lifecycle: Lifecycle, target: ResumeTarget, ma
       await worker.changed();
       continue;
     }
-    return worker?.tenure === undefined ? closeParked(lifecycle, subject, mark) : closeRunning(lifecycle, worker, mark);
+    const summary =
+      worker?.tenure === undefined ? await closeParked(lifecycle, subject, mark) : await closeRunning(lifecycle, worker, mark);
+    if (summary !== undefined) return summary;
   }
 }
 
@@ -63,9 +66,11 @@ async function closeRunning(lifecycle: Lifecycle, worker: Worker, mark: CloseMar
   return announceClosed(lifecycle, worker);
 }
 
-async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, mark: CloseMark): Promise<JsonObject> {
+/** @returns undefined when the worker had gone on before the claim was won, and has to be looked at again */
+async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, mark: CloseMark): Promise<JsonObject | undefined> {
   const claim = claimToClose(lifecycle, subject);
   try {
+    if (hasMoved(subject, standOnDisk(lifecycle.platform.files, subject.snapshotPath))) return undefined;
     if (subject.worker === undefined) sweepLeftovers(lifecycle, subject.snapshotPath);
     const worker = subject.worker ?? workerOfFiles(lifecycle, subject);
     const armed = lifecycle.waker.disarm(worker);

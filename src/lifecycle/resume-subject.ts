@@ -9,7 +9,7 @@ import { adoptDaemonFile, DAEMON_SNAPSHOT } from './daemon-snapshot.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { shownPathOf } from './persist.ts';
 import { buildSummary, summaryOf } from './summary.ts';
-import { standOnDisk } from './tenure.ts';
+import { type StandOnDisk, standOnDisk } from './tenure.ts';
 import { lifecycleStateOf } from './transition.ts';
 import { splitSnapshot, type Worker } from './worker.ts';
 import { readWorkerFiles, type WorkerFiles } from './worker-files.ts';
@@ -187,4 +187,16 @@ export function summaryOfFiles(lifecycle: Lifecycle, files: WorkerFiles): JsonOb
     result: undefined,
     shownPath: shownPathOf(lifecycle, files),
   });
+}
+
+/** Whether somebody else was there between the look at the files and the claim (5.4 step 5). */
+export function hasMoved(subject: ResumeSubject, stand: StandOnDisk): boolean {
+  // Somebody who recovered the worker and died leaves its generation as it was, but not its journal.
+  const isJournalSame = subject.files === undefined || stand.journalToken === subject.files.activeOpen?.claim_token;
+  const isSame =
+    stand.generation === subject.generation &&
+    isJournalSame &&
+    (subject.status === 'interrupted' || stand.suspensionId === subject.suspensionId);
+  // A file of an old format has neither generation nor suspension id; its claim alone decides.
+  return !isSame && subject.files?.snapshot.resume.generation !== 0;
 }

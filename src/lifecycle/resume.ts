@@ -11,7 +11,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import { persistError, shownPathOf, sweepLeftovers, tryToClaim } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
 import { checkResumable } from './resume-check.ts';
-import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
+import { hasMoved, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { runInBackground } from './run-activation.ts';
 import { hasParkDurability, reduceDurability } from './start.ts';
 import { readStoredConditions } from './stored-conditions.ts';
@@ -120,14 +120,7 @@ function assertUnchanged(lifecycle: Lifecycle, subject: ResumeSubject): void {
   const stand = standOnDisk(lifecycle.platform.files, subject.snapshotPath);
   if (!stand.exists)
     throw snapshotError('missing', 'the file was removed', { target: subject.target, path: subject.snapshotPath, workerId: subject.id });
-  // Somebody who recovered the worker and died leaves its generation as it was, but not its journal.
-  const isJournalSame = subject.files === undefined || stand.journalToken === subject.files.activeOpen?.claim_token;
-  const isSame =
-    stand.generation === subject.generation &&
-    isJournalSame &&
-    (subject.status === 'interrupted' || stand.suspensionId === subject.suspensionId);
-  // A file of an old format has neither generation nor suspension id; its claim alone decides.
-  if (!isSame && subject.files?.snapshot.resume.generation !== 0) {
+  if (hasMoved(subject, stand)) {
     throw lostRaceError(subject.id, stand.status ?? subject.status, {
       generation: stand.generation,
       suspension_id: subject.suspensionId ?? null,

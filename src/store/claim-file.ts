@@ -125,6 +125,8 @@ export function acquireClaim(world: ClaimWorld, path: string, facts: ClaimFacts)
     const handle = createClaim(world, path, token, facts);
     if (handle !== undefined) return { kind: 'won', claim: new Claim(world, path, token, handle) };
     const holder = readClaim(world.files, path);
+    // Given back meanwhile: what may lie there by now is the claim of somebody quicker, and not to be moved.
+    if (holder === undefined && !world.files.exists(path)) continue;
     if (isRetry || !isAbandoned(world, path, holder)) return { kind: 'held', by: holder };
     if (!moveAway(world.files, path, holder?.token ?? token, holder?.token)) return { kind: 'held', by: readClaim(world.files, path) };
   }

@@ -67,6 +67,48 @@ describe('a claim', () => {
     expect(acquireClaim(world(), path, facts).kind).toBe('won');
   });
 
+  it('R16 that is given back while another process looks at it stays with whoever takes it next', () => {
+    const path = join(scratchDirectory(), 'worker_x.json.claim');
+    const first = won(acquireClaim(world(), path, facts));
+    let quicker: Claim | undefined;
+    let renames = 0;
+    const late = world();
+    const files = late.files;
+    const takeNow = (): void => {
+      quicker ??= won(acquireClaim(world(), path, facts));
+    };
+    const attempt = acquireClaim(
+      {
+        ...late,
+        files: Object.assign(Object.create(files) as typeof files, {
+          readText: (name: string) => {
+            first.release();
+            return files.readText(name);
+          },
+          exists: (name: string) => {
+            const found = files.exists(name);
+            takeNow();
+            return found;
+          },
+          stat: (name: string) => {
+            const found = files.stat(name);
+            takeNow();
+            return found;
+          },
+          rename: (from: string, to: string) => {
+            renames++;
+            files.rename(from, to);
+          },
+        }),
+      },
+      path,
+      facts,
+    );
+    expect(attempt).toMatchObject({ kind: 'held', by: { token: quicker?.token } });
+    expect(quicker?.isHeld()).toBe(true);
+    expect(renames).toBe(0);
+  });
+
   it('holds the facts of its owner and leaves no other file', () => {
     const directory = scratchDirectory();
     const path = join(directory, 'worker_x.json.claim');

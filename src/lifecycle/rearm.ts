@@ -27,8 +27,7 @@ export function rearmParked(lifecycle: Lifecycle): number {
     () => waitersFromHeads(lifecycle),
     (waiter) => ({ ...waiter, armed_by }),
   );
-  for (const stored of waiters) {
-    const waiter = stored.read();
+  for (const waiter of waiters) {
     if (lifecycle.registry.get(waiter.worker_id) === undefined)
       waker.rearm(new ParkedElsewhere(platform.files, waiter), waiter, waiter.armed);
   }

@@ -24,28 +24,6 @@ const waiterSchema = z.looseObject({
 
 export type Waiter = z.infer<typeof waiterSchema>;
 
-/** A line of the index. It stays text: the file may hold very many, and is written again as it was. */
-export class StoredWaiter {
-  readonly line: string;
-
-  private constructor(line: string) {
-    this.line = line;
-  }
-
-  static of(waiter: Waiter): StoredWaiter {
-    return new StoredWaiter(JSON.stringify(waiter));
-  }
-
-  /** @param line the text of a waiter that was checked */
-  static ofLine(line: string): StoredWaiter {
-    return new StoredWaiter(line);
-  }
-
-  read(): Waiter {
-    return JSON.parse(this.line) as Waiter;
-  }
-}
-
 export function addWaiter(files: Files, path: string, waiter: Waiter): void {
   appendLine(files, path, waiter);
 }
@@ -67,21 +45,20 @@ export function rewriteWaiters(
   path: string,
   rebuild: () => readonly Waiter[],
   change: (waiter: Waiter) => Waiter,
-): readonly StoredWaiter[] {
+): readonly Waiter[] {
   const { files } = disk;
   const old = `${path}.old`;
   ensureDirectory(files, dirname(path));
   const isLeftover = !giveSecondName(files, path, old);
   const before = textOf(files, old);
   const text = isLeftover ? `${before ?? ''}${textOf(files, path) ?? ''}` : before;
-  const waiters = ((text === undefined ? undefined : foldWaiters(text)) ?? rebuild().map(StoredWaiter.of)).map((stored) =>
-    StoredWaiter.of(change(stored.read())),
-  );
-  if (text !== undefined || waiters.length > 0) writeAtomic(disk, path, waiters.map(({ line }) => `${line}\n`).join(''));
+  const waiters = ((text === undefined ? undefined : foldWaiters(text)) ?? rebuild()).map(change);
+  const lines = waiters.map((waiter) => `${JSON.stringify(waiter)}\n`).join('');
+  if (text !== undefined || lines !== '') writeAtomic(disk, path, lines);
   const late = (textOf(files, old) ?? '').slice(before?.length ?? 0);
   if (late !== '') appendText(files, path, late);
   unlinkIfPresent(files, old);
-  return late === '' ? waiters : (foldWaiters(`${waiters.map(({ line }) => line).join('\n')}\n${late}`) ?? waiters);
+  return late === '' ? waiters : (foldWaiters(`${lines}${late}`) ?? waiters);
 }
 
 /** False when a rewrite that was killed has left the name behind. */
@@ -105,8 +82,8 @@ function textOf(files: Files, path: string): string | undefined {
 }
 
 /** Undefined for a text that is damaged; a last line that was cut off is passed over. */
-function foldWaiters(text: string): StoredWaiter[] | undefined {
-  const waiting = new Map<string, StoredWaiter>();
+function foldWaiters(text: string): Waiter[] | undefined {
+  const waiting = new Map<string, Waiter>();
   const lines = text.split('\n').filter((line) => line !== '');
   for (const [index, line] of lines.entries()) {
     const record = parseJsonObject(line);
@@ -114,10 +91,12 @@ function foldWaiters(text: string): StoredWaiter[] | undefined {
       if (index === lines.length - 1) break;
       return undefined;
     }
-    const suspensionId = String(record.suspension_id);
-    if (record.gone === true) waiting.delete(suspensionId);
-    else if (waiterSchema.safeParse(record).success) waiting.set(suspensionId, StoredWaiter.ofLine(line));
-    else return undefined;
+    if (record.gone === true) waiting.delete(String(record.suspension_id));
+    else {
+      const waiter = waiterSchema.safeParse(record);
+      if (!waiter.success) return undefined;
+      waiting.set(waiter.data.suspension_id, waiter.data);
+    }
   }
   return [...waiting.values()];
 }

@@ -85,7 +85,7 @@ async function closeServers({ run }: Context, { sessionId }: LoopPlace): Promise
 }
 
 /** Data in which closures may stand. */
-const DATA_WITH_CLOSURES = ['permissions', INHERITED_LIMITS, 'graph'] as const;
+const DATA_WITH_CLOSURES = ['permissions', 'skills', INHERITED_LIMITS, 'graph'] as const;
 
 function inheritedPermissions(options: Value): Value[] {
   const limits = field(options, INHERITED_LIMITS);

@@ -51,6 +51,25 @@ function results({ messages }: Resumed): unknown[] {
   return messages.filter(({ role, name }) => role === 'tool' && name === 'write_note').map(({ content }) => content);
 }
 
+describe('functions of skills', () => {
+  test('on_activate and on_deactivate are called again', async () => {
+    const told = join(directory, 'told.txt');
+    const resumed = await parkAndResume(
+      `let told = ${JSON.stringify(told)}`,
+      `{
+  skill_match: {sticky: false},
+  skills: [
+    {name: "go", on_deactivate: { -> append_file(told, "go ends;") }},
+    {name: "On", on_activate: { -> append_file(told, "On begins;") }},
+  ],
+}`,
+      { text: 'done' },
+    );
+    expect(resumed.summary).toMatchObject({ status: 'completed' });
+    expect(readFileSync(told, 'utf8')).toBe('go ends;On begins;');
+  });
+});
+
 describe('functions in permissions', () => {
   test('an allowing function decides again', async () => {
     const resumed = await parkAndResume(

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Clock, HttpClient, HttpResponse } from '../platform/platform.ts';
 import { llmError } from './llm-errors.ts';
 import type { LlmSettings } from './llm-settings.ts';
+import { isNetworkFault, networkCode } from './network-fault.ts';
 import type { ModelRequest } from './provider.ts';
 import { proxyRoute } from './proxy.ts';
 
@@ -50,6 +51,7 @@ async function connect(world: HttpWorld, call: ProviderCall, request: ModelReque
       body: JSON.stringify(call.body),
       signal,
       redirect: 'manual',
+      timeoutMs: request.timeoutMs,
       ...(route === undefined ? {} : { route }),
     });
   } catch (error) {
@@ -68,6 +70,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 /** The error of the network itself is not kept as a cause: its text may quote headers or addresses. */
 export function networkError(error: unknown, what: string, { provider, model }: ModelRequest, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
+  if (!isNetworkFault(error)) return error;
   const code = networkCode(error);
   return llmError({
     category: code !== undefined && TIMEOUT_CODES.has(code) ? 'timeout' : 'transient_network',
@@ -76,14 +79,6 @@ export function networkError(error: unknown, what: string, { provider, model }: 
     model,
     ...(code === undefined ? {} : { facts: { network_code: code } }),
   });
-}
-
-function networkCode(error: unknown): string | undefined {
-  for (let current = error; typeof current === 'object' && current !== null; current = (current as { cause?: unknown }).cause) {
-    const { code } = current as { code?: unknown };
-    if (typeof code === 'string') return code;
-  }
-  return undefined;
 }
 
 async function statusError(

@@ -122,7 +122,7 @@ async function attempt(
     'unref',
   );
   try {
-    return await waitForPromise(bound.signal, readToEnd(provider.stream(request, bound.signal), request, onEvent));
+    return await waitForPromise(bound.signal, readToEnd(provider.stream({ ...request, timeoutMs }, bound.signal), request, onEvent));
   } finally {
     cancelTimer();
     signal.removeEventListener('abort', follow);

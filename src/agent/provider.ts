@@ -17,6 +17,8 @@ export interface ModelRequest {
   readonly completion?: { readonly before: string; readonly after: string | undefined } | undefined;
   /** Keys of 1.2 as given: temperature, max_tokens, thinking, output_format, … */
   readonly options: JsonObject;
+  /** How long the caller waits for the whole answer; the transport bears silence for as long. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How a tool is shown to a model. */

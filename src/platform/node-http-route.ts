@@ -4,17 +4,22 @@ import type { HttpRoute, HttpTls } from './platform.ts';
 
 export type RoutedFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A fetch that takes this route. In a file of its own, because few programs need undici itself. */
-export function routedFetch(route: HttpRoute): RoutedFetch {
-  const dispatcher = createDispatcher(route);
+/**
+ * A fetch that takes this route. In a file of its own, because few programs need undici itself.
+ *
+ * @param isPatient the caller bounds the wait itself; silence alone is no reason to give up
+ */
+export function routedFetch(route: HttpRoute, isPatient: boolean): RoutedFetch {
+  const dispatcher = createDispatcher(route, isPatient ? { headersTimeout: 0, bodyTimeout: 0 } : {});
   // The same classes under two names: undici's own, and those of the copy within Node.
   return async (url, init) => (await fetch(url, { ...(init as unknown as UndiciInit), dispatcher })) as unknown as Response;
 }
 
-function createDispatcher({ proxy, tls }: HttpRoute): Dispatcher {
+function createDispatcher({ proxy, tls }: HttpRoute, limits: Pick<Agent.Options, 'headersTimeout' | 'bodyTimeout'>): Dispatcher {
   const secure = tls === undefined ? undefined : tlsOptions(tls);
-  if (proxy === undefined) return new Agent(secure === undefined ? {} : { connect: secure });
+  if (proxy === undefined) return new Agent({ ...limits, ...(secure === undefined ? {} : { connect: secure }) });
   return new ProxyAgent({
+    ...limits,
     uri: proxy.url,
     // Plain requests are handed to the proxy as they are; others go through a tunnel anyway.
     proxyTunnel: false,

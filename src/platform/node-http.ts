@@ -1,13 +1,19 @@
 import type { RoutedFetch } from './node-http-route.ts';
 import type { HttpClient, HttpRequest, HttpResponse, HttpRoute } from './platform.ts';
 
-/** HTTP by Node's own fetch; by undici itself, which is the same client, for a proxy or for TLS of one's own. */
+/** Node's own fetch gives up a silent server after this time, before the headers and between two pieces of the body. */
+const SILENCE_MS = 300_000;
+
+/** HTTP by Node's own fetch; by undici itself, which is the same client, for whatever that cannot be told. */
 export class NodeHttpClient implements HttpClient {
   /** By what the route says; each keeps its connections. */
   readonly #routes = new Map<string, Promise<RoutedFetch>>();
 
   async request(request: HttpRequest): Promise<HttpResponse> {
-    const response = request.route === undefined ? await fetch(request.url, optionsOf(request)) : await this.#via(request.route, request);
+    const { route, timeoutMs = 0 } = request;
+    const isPatient = timeoutMs >= SILENCE_MS;
+    const response =
+      route === undefined && !isPatient ? await fetch(request.url, optionsOf(request)) : await this.#via(route ?? {}, isPatient, request);
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),
@@ -17,10 +23,10 @@ export class NodeHttpClient implements HttpClient {
     };
   }
 
-  async #via(route: HttpRoute, request: HttpRequest): Promise<Response> {
-    const key = JSON.stringify(route);
+  async #via(route: HttpRoute, isPatient: boolean, request: HttpRequest): Promise<Response> {
+    const key = JSON.stringify([route, isPatient]);
     const known = this.#routes.get(key);
-    const routed = known ?? import('./node-http-route.ts').then(({ routedFetch }) => routedFetch(route));
+    const routed = known ?? import('./node-http-route.ts').then(({ routedFetch }) => routedFetch(route, isPatient));
     if (known === undefined) this.#routes.set(key, routed);
     return (await routed)(request.url, optionsOf(request));
   }

@@ -167,6 +167,11 @@ export interface HttpRequest {
   /** `manual` answers a redirect itself; `follow` (default) what it leads to. */
   readonly redirect?: 'follow' | 'manual' | undefined;
   readonly route?: HttpRoute | undefined;
+  /**
+   * How long the caller waits at most, by `signal`; the client gives up no sooner for silence alone. Without one, a
+   * server that is silent for five minutes is given up.
+   */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface HttpResponse {

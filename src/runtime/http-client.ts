@@ -107,8 +107,8 @@ async function viaNetwork(context: Context, request: OutgoingRequest): Promise<H
   };
   const whole = <T>(step: Promise<T>): Promise<T> => guarded(step).finally(() => cancelTimer?.());
   try {
-    const { method, headers, body, url, route } = request;
-    const response = await guarded(http.request({ method, url: url.href, headers, body, signal, redirect: 'manual', route }));
+    const { method, headers, body, url, route, timeoutMs } = request;
+    const response = await guarded(http.request({ method, url: url.href, headers, body, signal, redirect: 'manual', route, timeoutMs }));
     return {
       status: response.status,
       headers: response.headers,

@@ -92,7 +92,7 @@ async function bodyOf(service: string, messages: ModelRequest['messages']): Prom
   const http = {
     request: async (request: { readonly body?: unknown }) => {
       body = String(request.body);
-      throw new Error('ECONNREFUSED');
+      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     },
   };
   const provider = createRemoteProvider(

@@ -69,6 +69,18 @@ const ROWS: readonly Row[] = [
     expected: { status: 'ok' },
     paths: ['/api/tags', '/api/generate'],
   },
+  {
+    what: 'does not load the model',
+    wish: { provider: 'ollama', model: 'llama3.2', warm: true },
+    replies: [TAGS, { status: 500, headers: json, body: '{"error":"out of memory"}' }],
+    expected: { valid: false, status: 'bad_status', message: 'ollama answered 500 when it was to load llama3.2' },
+  },
+  {
+    what: 'is gone while it loads the model',
+    wish: { provider: 'ollama', model: 'llama3.2', warm: true },
+    replies: [TAGS, { end: 'reset', body: '{' }],
+    expected: { valid: false, status: 'unreachable' },
+  },
   { what: 'cannot be warmed up without a model', wish: { provider: 'ollama', warm: true }, expected: { status: 'invalid_request' } },
 ];
 
@@ -92,5 +104,13 @@ describe('a service', () => {
     const gone = await startModelServer();
     await gone.close();
     expect(await check({ provider: 'openai' }, { OPENAI_BASE_URL: `${gone.url}/v1` })).toMatchObject({ status: 'unreachable' });
+  });
+
+  test('a defect of ours is no dead server', async () => {
+    const { clock } = createNodePlatform();
+    const http = { request: () => Promise.reject(new TypeError('cannot read properties of undefined')) };
+    const env = (name: string) => (name === 'OPENAI_API_KEY' ? 'k' : undefined);
+    const asked = checkHealth({ http, clock, env, settings: NO_SETTINGS }, { provider: 'openai' }, new AbortController().signal);
+    await expect(asked).rejects.toThrow('cannot read properties of undefined');
   });
 });

@@ -59,7 +59,7 @@ async function ask(modelRequest: ModelRequest, responses: HttpResponse[], retrie
     request: async (one: HttpRequest) => {
       sent.push(one);
       const next = responses.shift();
-      if (next === undefined) throw new Error('ECONNREFUSED');
+      if (next === undefined) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
       return next;
     },
   };

@@ -8,7 +8,7 @@ import { livenessOf, ownIdentity } from './process-identity.ts';
 /**
  * Who owns a worker right now (spec/agents.md 5.5, 5.14). A claim file appears whole or not at all: it is written
  * under a private name and then linked to its own. The owner keeps its handle and appends a line for each heartbeat;
- * after a theft these lines land in the file that was moved away, so a paused owner that wakes up can never write
+ * after a theft these lines land in a file that has no name any more, so a paused owner that wakes up can never write
  * into the claim of its successor.
  */
 const claimSchema = z.looseObject({
@@ -56,6 +56,7 @@ export class Claim {
   readonly #world: ClaimWorld;
   readonly #handle: FileHandle;
   readonly #stopHeartbeat: () => void;
+  #beatAt: number;
   #isReleased = false;
 
   constructor(world: ClaimWorld, path: string, token: string, handle: FileHandle) {
@@ -63,6 +64,7 @@ export class Claim {
     this.path = path;
     this.token = token;
     this.#handle = handle;
+    this.#beatAt = world.realClock.now();
     this.#stopHeartbeat = this.#beatRegularly();
   }
 
@@ -78,7 +80,12 @@ export class Claim {
     this.#isReleased = true;
     this.#stopHeartbeat();
     this.#handle.close();
-    if (isHeld && !unlinkIfPresent(this.#world.files, this.path)) this.#expire();
+    if (!isHeld) return;
+    const { realClock, files } = this.#world;
+    // Within its lease nobody else removes the file of a process that lives; afterwards a thief may be about to.
+    if (realClock.now() - this.#beatAt > LEASE_MS)
+      removeUnderRight(this.#world, { root: this.path, path: this.path, depth: 0 }, this.token, 'own');
+    else if (!unlinkIfPresent(files, this.path)) this.#expire();
   }
 
   /** A claim that the disk will not remove must not keep everybody out until its lease has passed. */
@@ -107,8 +114,10 @@ export class Claim {
   }
 
   #beat(): void {
+    const now = this.#world.realClock.now();
     try {
-      this.#handle.write(`${JSON.stringify({ heartbeat_at: renderInstant(this.#world.realClock.now()) })}\n`);
+      this.#handle.write(`${JSON.stringify({ heartbeat_at: renderInstant(now) })}\n`);
+      this.#beatAt = now;
     } catch {
       // A full disk must not end the run; the lease then lapses and fencing decides.
     }
@@ -120,31 +129,61 @@ export class Claim {
  * @throws Node's errors when the directory cannot be written
  */
 export function acquireClaim(world: ClaimWorld, path: string, facts: ClaimFacts): ClaimAttempt {
+  const taken = takeFile(world, { root: path, path, depth: 0 }, facts);
+  return taken.kind === 'held' ? taken : { kind: 'won', claim: new Claim(world, path, taken.token, taken.handle) };
+}
+
+/** A file to be held: the claim itself, or the right to remove what another contender has left. */
+interface Place {
+  /** The claim that it is all about. */
+  readonly root: string;
+  readonly path: string;
+  /** How many contenders have died one upon the other. */
+  readonly depth: number;
+}
+
+type Taken =
+  | { readonly kind: 'won'; readonly token: string; readonly handle: FileHandle }
+  | { readonly kind: 'held'; readonly by: ClaimRecord | undefined };
+
+function takeFile(world: ClaimWorld, place: Place, facts: ClaimFacts): Taken {
+  const { path } = place;
   const token = world.random.uuidV7();
   for (const isRetry of [false, true]) {
     const handle = createClaim(world, path, token, facts);
-    if (handle !== undefined) return { kind: 'won', claim: new Claim(world, path, token, handle) };
-    const holder = readClaim(world.files, path);
-    // Given back meanwhile: what may lie there by now is the claim of somebody quicker, and not to be moved.
-    if (holder === undefined && !world.files.exists(path)) continue;
-    if (isRetry || !isAbandoned(world, path, holder)) return { kind: 'held', by: holder };
-    if (!moveAway(world.files, path, holder?.token ?? token, holder?.token)) return { kind: 'held', by: readClaim(world.files, path) };
+    if (handle !== undefined) return { kind: 'won', token, handle };
+    const holder = lookAt(world.files, path);
+    // Given back meanwhile: what may lie there by now is the claim of somebody quicker, and not to be removed.
+    if (holder === 'absent') continue;
+    if (isRetry || !isAbandoned(world, path, readable(holder))) return { kind: 'held', by: readable(holder) };
+    if (!removeUnderRight(world, place, readable(holder)?.token, 'abandoned')) return { kind: 'held', by: readClaim(world.files, path) };
   }
   return { kind: 'held', by: undefined };
 }
 
 /** The claim on disk with its latest heartbeat; undefined when there is none or it cannot be understood. */
 export function readClaim(files: Files, path: string): ClaimRecord | undefined {
+  return readable(lookAt(files, path));
+}
+
+type Look = ClaimRecord | 'absent' | 'unreadable';
+
+/** One read tells whether there is a claim and whose: between two, the file may have become another one. */
+function lookAt(files: Files, path: string): Look {
   let lines: string[];
   try {
     lines = files.readText(path).trimEnd().split('\n');
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isErrno(error, 'ENOENT') ? 'absent' : 'unreadable';
   }
   const claim = claimSchema.safeParse(parseLine(lines[0]));
-  if (!claim.success) return wholeFile(lines);
+  if (!claim.success) return wholeFile(lines) ?? 'unreadable';
   const beat = beatSchema.safeParse(lines.length > 1 ? parseLine(lines.at(-1)) : undefined);
   return beat.success ? { ...claim.data, heartbeat_at: beat.data.heartbeat_at } : claim.data;
+}
+
+function readable(look: Look): ClaimRecord | undefined {
+  return typeof look === 'string' ? undefined : look;
 }
 
 /** The claim of an owner that is alive; undefined when nobody owns the worker. */
@@ -154,7 +193,7 @@ export function readLiveClaim(world: Omit<ClaimWorld, 'random'>, path: string): 
 }
 
 /**
- * Removes what contenders that died left beside a claim: drafts that were never linked, claims that were moved away.
+ * Removes what contenders that died left beside a claim: drafts that were never linked, rights to remove a claim that is gone.
  * One of a contender that is alive stays, and so does one that nobody can read until a lease has passed.
  */
 export function sweepAbandonedClaims(world: ClaimWorld, path: string): void {
@@ -205,29 +244,35 @@ function isAbandoned(world: Omit<ClaimWorld, 'random'>, path: string, claim: Cla
   return heartbeatAt === undefined || now - heartbeatAt > LEASE_MS;
 }
 
-/**
- * Moves an abandoned claim out of the way and makes sure that it was this one: a faster thief may have put its own
- * claim there meanwhile, which is then given back.
- */
-function moveAway(files: Files, path: string, label: string, expectedToken: string | undefined): boolean {
-  const stale = `${path}.stale.${label.replaceAll(/[^A-Za-z0-9-]/g, '_')}`;
-  try {
-    files.rename(path, stale);
-  } catch (error) {
-    // Somebody else moved it first; the retry finds out who owns it now.
-    return isErrno(error, 'ENOENT');
-  }
-  const isExpected = readClaim(files, stale)?.token === expectedToken;
-  if (!isExpected) linkBack(files, stale, path);
-  unlinkIfPresent(files, stale);
-  return isExpected;
-}
+/** Contenders that died one upon the other; beyond that the files are not of our making. */
+const MAX_DEPTH = 16;
 
-function linkBack(files: Files, stale: string, path: string): void {
+/**
+ * Removes the file with a token, and no other. Whoever wants to must hold `<claim>.stale.<token>`, itself such a file:
+ * while one holds it and sees the token, nobody else takes the file away, so that it cannot have become the claim of
+ * somebody quicker by the time it is unlinked. A contender that died in between is an abandoned holder like any other.
+ *
+ * @param expected undefined for a file that is no claim
+ * @param when `abandoned` looks again whether the owner has come back meanwhile
+ * @returns false when the file belongs to somebody, or somebody else is removing it
+ */
+function removeUnderRight(world: ClaimWorld, place: Place, expected: string | undefined, when: 'abandoned' | 'own'): boolean {
+  const { root, path, depth } = place;
+  const rightPath = `${root}.stale.${(expected ?? 'unreadable').replaceAll(/[^A-Za-z0-9-]/g, '_')}`;
+  // Tokens are drawn anew for each file: one that bears its own name is a copy, and nobody's right.
+  if (rightPath === path) return unlinkIfPresent(world.files, path);
+  if (depth >= MAX_DEPTH) return false;
+  const right = takeFile(world, { root, path: rightPath, depth: depth + 1 }, { suspensionId: null, generation: 0 });
+  if (right.kind === 'held') return false;
+  right.handle.close();
   try {
-    files.link(stale, path);
-  } catch {
-    // A third process has claimed meanwhile; generations fence the one that loses here.
+    const holder = lookAt(world.files, path);
+    if (holder === 'absent') return true;
+    if (readable(holder)?.token !== expected) return false;
+    if (when === 'abandoned' && !isAbandoned(world, path, readable(holder))) return false;
+    return unlinkIfPresent(world.files, path);
+  } finally {
+    unlinkIfPresent(world.files, rightPath);
   }
 }
 

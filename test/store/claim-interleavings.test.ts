@@ -51,7 +51,7 @@ function process(machine: Machine, pid: number, files: Files = machine.disk): Cl
 }
 
 /** Files whose call number `at`, reads included, waits for something else to happen first. */
-function before(files: Files, at: number, happens: () => void): Files {
+function interruptedAt(files: Files, at: number, happens: () => void): Files {
   let calls = 0;
   return new Proxy(files, {
     get(target, name: keyof Files) {
@@ -86,8 +86,9 @@ describe('R16 T04 a claim that several processes take over', () => {
         const machine = machineWith(owner);
         const attempts: ClaimAttempt[] = [];
         const third = (): void => void attempts.push(acquireClaim(process(machine, 4), PATH, facts));
-        const run = (): void => void attempts.push(acquireClaim(process(machine, 3, before(machine.disk, second, third)), PATH, facts));
-        attempts.push(acquireClaim(process(machine, 2, before(machine.disk, first, run)), PATH, facts));
+        const run = (): void =>
+          void attempts.push(acquireClaim(process(machine, 3, interruptedAt(machine.disk, second, third)), PATH, facts));
+        attempts.push(acquireClaim(process(machine, 2, interruptedAt(machine.disk, first, run)), PATH, facts));
         const label = `${first} ${second}`;
         expectNothingLeft(machine, expectOneOwner(machine, attempts, label), label);
       }
@@ -100,7 +101,7 @@ describe('R16 T04 a claim that several processes take over', () => {
         const machine = machineWith(owner);
         const attempts: ClaimAttempt[] = [];
         const come = (pid: number) => (): void => void attempts.push(acquireClaim(process(machine, pid), PATH, facts));
-        const files = before(before(machine.disk, second, come(4)), first, come(3));
+        const files = interruptedAt(interruptedAt(machine.disk, second, come(4)), first, come(3));
         attempts.push(acquireClaim(process(machine, 2, files), PATH, facts));
         const label = `${first} ${second}`;
         expectNothingLeft(machine, expectOneOwner(machine, attempts, label), label);
@@ -119,36 +120,39 @@ describe('R16 T04 a claim that several processes take over', () => {
           else attempt.claim.release();
           later.push(acquireClaim(process(machine, 4), PATH, facts));
         };
-        const attempts = [acquireClaim(process(machine, 2, before(machine.disk, at, come)), PATH, facts), ...later];
+        const attempts = [acquireClaim(process(machine, 2, interruptedAt(machine.disk, at, come)), PATH, facts), ...later];
         expectNothingLeft(machine, expectOneOwner(machine, attempts, `${at}`), `${at}`);
       }
     }
   });
 
-  it.each(['killBefore', 'tear', 'killAfter'] as const)('can be taken over again after deaths at any call, one upon the other (%s)', (how) => {
-    for (let first = 0; first < ENOUGH; first++) {
-      for (let second = 0; second < ENOUGH; second++) {
-        const machine = machineWith('dead');
-        const mortal = (pid: number, at: number): boolean => {
-          const files = new FaultyFiles(machine.disk, { at, how }, () => machine.dead.add(pid));
-          try {
-            const attempt = acquireClaim(process(machine, pid, files), PATH, facts);
-            if (attempt.kind === 'won') attempt.claim.release();
-            return false;
-          } catch (error) {
-            if (!(error instanceof KilledHere)) throw error;
-            return true;
-          }
-        };
-        const died = mortal(2, first);
-        const diedToo = mortal(3, second);
-        const label = `${first} ${second}`;
-        expectNothingLeft(machine, expectOneOwner(machine, [acquireClaim(process(machine, 4), PATH, facts)], label), label);
-        if (!diedToo) break;
-        if (!died) return;
+  it.each(['killBefore', 'tear', 'killAfter'] as const)(
+    'can be taken over again after deaths at any call, one upon the other (%s)',
+    (how) => {
+      for (let first = 0; first < ENOUGH; first++) {
+        for (let second = 0; second < ENOUGH; second++) {
+          const machine = machineWith('dead');
+          const mortal = (pid: number, at: number): boolean => {
+            const files = new FaultyFiles(machine.disk, { at, how }, () => machine.dead.add(pid));
+            try {
+              const attempt = acquireClaim(process(machine, pid, files), PATH, facts);
+              if (attempt.kind === 'won') attempt.claim.release();
+              return false;
+            } catch (error) {
+              if (!(error instanceof KilledHere)) throw error;
+              return true;
+            }
+          };
+          const died = mortal(2, first);
+          const diedToo = mortal(3, second);
+          const label = `${first} ${second}`;
+          expectNothingLeft(machine, expectOneOwner(machine, [acquireClaim(process(machine, 4), PATH, facts)], label), label);
+          if (!diedToo) break;
+          if (!died) return;
+        }
       }
-    }
-  });
+    },
+  );
 
   it('T05 an owner that wakes up after its lease and gives its claim back takes nobody else’s away', () => {
     for (let at = 0; at < ENOUGH; at++) {
@@ -167,7 +171,7 @@ describe('R16 T04 a claim that several processes take over', () => {
           const owner = owned(machine.disk);
           contend(
             2,
-            before(machine.disk, at, () => {
+            interruptedAt(machine.disk, at, () => {
               owner.release();
               contend(3);
             }),
@@ -175,7 +179,7 @@ describe('R16 T04 a claim that several processes take over', () => {
         } else {
           // The calls of its start come first, and then those of the release.
           let isAsleep = false;
-          const files = before(machine.disk, at, () => isAsleep && contend(2));
+          const files = interruptedAt(machine.disk, at, () => isAsleep && contend(2));
           const owner = owned(files);
           isAsleep = true;
           owner.release();

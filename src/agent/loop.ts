@@ -75,8 +75,8 @@ function errorCode(error: unknown): string {
 
 async function takeTurns(loop: Loop): Promise<LoopEnd> {
   await settleInterruptedTurn(loop);
-  await continuePausedTool(loop);
-  let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended, isIdle: beginsIdle(loop) };
+  const park = await continuePausedTool(loop);
+  let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended, isIdle: beginsIdle(loop), park };
   for (;;) {
     const end = await endAtBoundary(loop, turn);
     if (end !== undefined) return end;

@@ -94,12 +94,17 @@ function concurrentRun({ tools }: Dispatcher, calls: readonly ToolCall[], pos: n
 }
 
 /** What one call came to, before it is written down. */
-interface Settled {
+export interface Settled {
   readonly status: ToolStatus | 'awaiting_resumption';
   readonly text: string;
   readonly category?: string;
   readonly park?: ParkRequest;
   readonly events?: readonly NewEvent[];
+}
+
+/** Whoever goes on with a paused call has to know which one it was. */
+export function transcriptEvents(call: ToolCall, { park, events = [] }: Settled): NewEvent[] {
+  return events.map((event) => (park === undefined ? event : { ...event, metadata: { ...event.metadata, call } }));
 }
 
 async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number, phase: Phase): Promise<CallResult> {
@@ -108,11 +113,8 @@ async function dispatchCall(dispatcher: Dispatcher, call: ToolCall, pos: number,
   const startedMs = dispatcher.clock.monotonicMs();
   const settled = (await refuse(dispatcher, call, phase)) ?? (await execute(dispatcher, call, pos));
   if (settled.park !== undefined) phase.park ??= settled.park;
-  for (const event of settled.events ?? []) {
-    // Whoever goes on with a paused call has to know which one it was.
-    phase.events.push(settled.park === undefined ? event : { ...event, metadata: { ...event.metadata, call } });
-    dispatcher.emit({ type: event.kind, ...event.metadata });
-  }
+  phase.events.push(...transcriptEvents(call, settled));
+  for (const event of settled.events ?? []) dispatcher.emit({ type: event.kind, ...event.metadata });
   const result: CallResult = { pos, id, name, status: settled.status, text: settled.text };
   dispatcher.record({ t: 'result', ...result });
   const tool = dispatcher.tools.get(name);

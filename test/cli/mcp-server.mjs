@@ -25,13 +25,29 @@ function transfer({ amount }, { inputResponses, requestState }) {
   return text(action === 'accept' && content.sure ? `sent ${amount}` : `${action}: kept ${amount}`);
 }
 
+/** Asks twice before it does anything; what it has heard so far travels in its state. */
+function wizard(_args, { inputResponses, requestState }) {
+  const heard = requestState === undefined ? [] : [...JSON.parse(requestState), inputResponses.q.content.value];
+  if (heard.length === 2) return text(`made ${heard.join(' and ')}`);
+  const ask = {
+    message: heard.length === 0 ? 'Which colour?' : 'Which size?',
+    requestedSchema: schema({ value: { type: 'string' } }),
+    mode: 'form',
+  };
+  return {
+    resultType: 'input_required',
+    inputRequests: { q: { method: 'elicitation/create', params: ask } },
+    requestState: JSON.stringify(heard),
+  };
+}
+
 const tools = {
   echo: [schema({ message: { type: 'string' } }), ({ message }) => text(`${message} ${process.env.MCP_SECRET ?? ''}`.trim())],
   structured: [schema({}), () => text('{"n":1}', { structuredContent: { n: 1 } })],
   fail: [schema({}), () => text('it broke', { isError: true })],
   hang: [schema({}), () => undefined],
   die: [schema({}), () => process.exit(3)],
-  ...(MODERN ? { transfer: [schema({ amount: { type: 'number' } }), transfer] } : {}),
+  ...(MODERN ? { transfer: [schema({ amount: { type: 'number' } }), transfer], wizard: [schema({}), wizard] } : {}),
   ...(process.env.MCP_TOOLS === undefined ? {} : { [process.env.MCP_TOOLS]: [schema({}), () => text('new')] }),
 };
 

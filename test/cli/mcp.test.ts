@@ -230,6 +230,34 @@ describe('a tool that has to ask', () => {
     expect(results(resumed.stdout)).toEqual([outcome]);
     expect(resumed.stdout).toContain(`\\"result\\":\\"${outcome}\\"`);
   });
+
+  test('may ask again: the loop parks once more, and the model is asked only when the tool is done', () => {
+    script(`[{name: "shop", command: "${process.execPath}", args: ["${SERVER}", "--modern"], env: ["MCP_LOG"], protocol: "2026-07-28"}]`);
+    expect(run(['--llm-mock', turns(call('shop__wizard')), 'work.harn'])).toMatchObject({ code: 0, stdout: 'status: suspended\n' });
+    const [snapshot = ''] = world.snapshots();
+    const none = turns();
+    const second = run(['--resume', snapshot, '--llm-mock', none, '--', 'red']);
+    expect(second.code).toBe(0);
+    expect(second.stderr).toContain('MCP server shop asks: Which size?');
+    const third = run(['--resume', snapshot, '--json', '--llm-mock', turns({ text: 'end' }), '--', 'large']);
+    expect(third.code).toBe(0);
+    expect(third.stdout).toContain('\\"result\\":\\"made red and large\\"');
+    expect(log().filter((line) => line === 'call wizard')).toHaveLength(3);
+  });
+
+  test('is not alone: calls of one turn are answered one after the other, each by a resume of its own', () => {
+    script(`[{name: "bank", command: "${process.execPath}", args: ["${SERVER}", "--modern"], env: ["MCP_LOG"], protocol: "2026-07-28"}]`);
+    const both = { tool_calls: [7, 8].map((amount) => ({ name: 'bank__transfer', arguments: { amount } })) };
+    const first = run(['--llm-mock', turns(both), 'work.harn']);
+    expect(first.stderr).toContain('MCP server bank asks: Send 7?');
+    const [snapshot = ''] = world.snapshots();
+    const second = run(['--resume', snapshot, '--llm-mock', turns(), '--', 'yes']);
+    expect(second.stderr).toContain('MCP server bank asks: Send 8?');
+    const third = run(['--resume', snapshot, '--json', '--llm-mock', turns({ text: 'end' }), '--', 'no']);
+    expect(results(third.stdout)).toEqual(['accept: kept 8']);
+    const { messages } = JSON.parse(readFileSync(snapshot, 'utf8')).transcript as { messages: { content: string }[] };
+    expect(JSON.stringify(messages)).toContain('sent 7');
+  });
 });
 
 test('a script uses a server itself', () => {

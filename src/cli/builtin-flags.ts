@@ -1,6 +1,6 @@
+import { nearestName } from '../base/near-name.ts';
 import { builtinNames, namespaceMembers } from '../runtime/builtin-access.ts';
 import type { BuiltinPolicy } from '../runtime/builtin-policy.ts';
-import { nearestName } from '../runtime/near-name.ts';
 import { UsageError } from './parse-options.ts';
 import type { RunArguments } from './run-options.ts';
 

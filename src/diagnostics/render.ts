@@ -73,12 +73,14 @@ export interface RuntimeErrorText {
   readonly message: string;
   /** Place of the innermost frame; undefined when no script was involved. */
   readonly at?: Excerpt | undefined;
+  /** What to do next. */
+  readonly help?: string | undefined;
   /** `called from NAME at FILE:LINE`, inner to outer. */
   readonly notes?: readonly string[] | undefined;
 }
 
 export function renderRuntimeError(error: RuntimeErrorText, palette: Palette = PLAIN): string {
-  return renderMessage({ severity: 'error', text: error.message, excerpt: error.at, trace: error.notes }, palette);
+  return renderMessage({ severity: 'error', text: error.message, excerpt: error.at, help: error.help, trace: error.notes }, palette);
 }
 
 /** A diagnostic with the text of its file, as the command line prints it. */

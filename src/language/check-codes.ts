@@ -61,6 +61,16 @@ export const CHECKER_CODES = {
     fix: 'Use `harness.stdio.println("done")`.',
     retry: 'never',
   },
+  undeclared: {
+    code: 'HARN-NAM-001',
+    title: 'A name that nothing declares',
+    text: "'{name}' is not declared",
+    cause:
+      'No binding, parameter, import or builtin has this name. The check only warns, because the place may never be reached; when it is, the run fails with `Undefined variable`.',
+    example: 'let total = 3\nprintln(totl)',
+    fix: 'Correct the spelling, or declare the name before it is used.',
+    retry: 'never',
+  },
   badMain: {
     code: 'HARN-NAM-101',
     title: 'The entry point has the wrong parameters',

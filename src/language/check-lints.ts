@@ -1,13 +1,32 @@
+import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Assignment, Binding, Expression } from './ast.ts';
+import type { Assignment, Binding, Expression, Identifier } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
+import { namesDeclaredIn } from './check-names.ts';
 import type { Variable } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
+import { foreignName } from './foreign-syntax.ts';
 
 /**
  * What is allowed and still worth a word (spec/language.md 11.5): only `harn check` says these, a run never does. Each
  * rule is one function that the walk calls where the thing happens.
  */
+
+// ---- names ----
+
+/** A name that is read and that no declaration, import, global or builtin brings into the file. */
+export function lintUndeclared(state: CheckState, node: Identifier): void {
+  const { environment } = state;
+  const { name, span } = node;
+  if (!environment.lints || !environment.isComplete) return;
+  if (environment.globals.has(name) || state.scope.type(name) !== undefined) return;
+  // What is declared elsewhere in the file may be in sight when the place is reached.
+  const names = state.namesOfFile(() => namesDeclaredIn(state.items));
+  if (names.has(name)) return;
+  const near = nearestName(name, [...names, ...environment.imports.keys(), ...environment.globals]);
+  const help = foreignName(name) ?? (near === undefined ? 'declare it with `let`, or import it' : `did you mean \`${near}\`?`);
+  state.warn(`'${name}' is not declared`, span, { code: CHECKER_CODES.undeclared.code, help });
+}
 
 // ---- constants ----
 

@@ -1,4 +1,3 @@
-import { editDistance } from '../base/edit-distance.ts';
 import type { Lookup } from '../base/lookup.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
@@ -166,22 +165,3 @@ export class CheckState {
     return this.#namesOfFile;
   }
 }
-
-/** The name that was probably meant: at most two edits away, the nearest first, then the closest length, then the alphabet. */
-export function nearName(name: string, candidates: Iterable<string>): string | undefined {
-  let best: { readonly name: string; readonly rank: readonly [number, number] } | undefined;
-  for (const candidate of candidates) {
-    const gap = Math.abs(candidate.length - name.length);
-    if (candidate === name || candidate.startsWith('__') || gap > NEAR) continue;
-    const distance = editDistance(name, candidate, NEAR);
-    if (distance > NEAR) continue;
-    const [bestDistance, bestGap] = best?.rank ?? [NEAR + 1, 0];
-    const isBetter =
-      distance < bestDistance ||
-      (distance === bestDistance && (gap < bestGap || (gap === bestGap && best !== undefined && candidate < best.name)));
-    if (isBetter) best = { name: candidate, rank: [distance, gap] };
-  }
-  return best?.name;
-}
-
-const NEAR = 2;

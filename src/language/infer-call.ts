@@ -1,10 +1,11 @@
+import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, Statement } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
 import { namesDeclaredIn } from './check-names.ts';
 import type { Scope } from './check-scope.ts';
 import { attributesOf, bareDeclaration, isCallableDeclaration, signatureOf } from './check-signature.ts';
-import { type CheckState, nearName } from './check-state.ts';
+import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { type CallNode, callBuiltin } from './infer-builtin.ts';
 import { constructStruct, structNamed } from './infer-construct.ts';
@@ -66,7 +67,7 @@ function reportUnknown(state: CheckState, name: string, span: Span): void {
   // A function may see the functions of its callers, wherever in the file they are declared.
   const names = state.namesOfFile(() => namesDeclaredIn(state.items));
   if (names.has(name)) return;
-  const near = nearName(name, [...names, ...state.environment.imports.keys(), ...state.environment.builtins.keys()]);
+  const near = nearestName(name, [...names, ...state.environment.imports.keys(), ...state.environment.builtins.keys()]);
   const hint = near === undefined ? '' : ` — did you mean \`${near}\`?`;
   state.error(`call target \`${name}\` is not defined or imported${hint}`, span);
 }

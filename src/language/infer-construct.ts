@@ -1,7 +1,8 @@
+import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, EnumDeclaration, Expression, StructDeclaration } from './ast.ts';
 import { namesDeclaredIn } from './check-names.ts';
-import { type CheckState, nearName } from './check-state.ts';
+import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { bindParameters, substitute } from './infer-generic.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
@@ -65,7 +66,7 @@ export function inferStructLiteral(state: CheckState, node: Extract<Expression, 
   if (struct !== undefined) return checkStruct(state, struct, node.fields, node.span);
   for (const field of node.fields) state.infer(field.value);
   if (state.environment.isComplete && !isDeclaredSomewhere(state, node.name)) {
-    const near = nearName(node.name, structNames(state));
+    const near = nearestName(node.name, structNames(state));
     state.error(`unknown struct type \`${node.name}\`${near === undefined ? '' : ` — did you mean \`${near}\`?`}`, node.span);
   }
   return ANY;

@@ -1,5 +1,6 @@
-import type { Block, Closure, Expression } from './ast.ts';
+import type { Block, Closure, Expression, Identifier } from './ast.ts';
 import { forgetAssigned } from './check-assignment.ts';
+import { lintUndeclared } from './check-lints.ts';
 import { assignedNames } from './check-names.ts';
 import { bareDeclaration, isCallableDeclaration, parameterInside, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -52,7 +53,7 @@ export function inferExpression(state: CheckState, node: Expression): Type {
     case 'Nil':
       return NIL;
     case 'Identifier':
-      return inferIdentifier(state, node.name);
+      return inferIdentifier(state, node);
     case 'List':
       return inferList(state, node);
     case 'Dict':
@@ -132,7 +133,8 @@ export function inferExpression(state: CheckState, node: Expression): Type {
   }
 }
 
-function inferIdentifier(state: CheckState, name: string): Type {
+function inferIdentifier(state: CheckState, node: Identifier): Type {
+  const { name } = node;
   const variable = state.scope.value(name);
   if (variable !== undefined) {
     const type = state.typeAt({ variable, key: String(variable.id), fields: [] }) ?? ANY;
@@ -145,7 +147,11 @@ function inferIdentifier(state: CheckState, name: string): Type {
     return isCallableDeclaration(declaration) ? signatureType(signatureOf(state, declaration, imported.scope)) : ANY;
   }
   if (name === 'harness' && state.environment.globals.has(name)) return base('Harness');
-  return aliasSchema(state, name) ?? (state.environment.builtins.has(name) ? CLOSURE : ANY);
+  const schema = aliasSchema(state, name);
+  if (schema !== undefined) return schema;
+  if (state.environment.builtins.has(name)) return CLOSURE;
+  lintUndeclared(state, node);
+  return ANY;
 }
 
 function inferList(state: CheckState, node: Extract<Expression, { kind: 'List' }>): Type {

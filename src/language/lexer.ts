@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
 import { dedentBlock } from './block-string.ts';
+import { foreignCharacter } from './foreign-syntax.ts';
 import { KEYWORDS, PUNCTUATORS, SINGLE_PUNCTUATORS, type StringPart, type Token } from './token.ts';
 
 /**
@@ -46,11 +47,14 @@ export function lex(text: string, origin: LexOrigin = FILE_START): LexResult {
 
 class LexError extends Error {
   readonly diagnostic: Diagnostic;
-  constructor(message: string, span: Span) {
+  constructor(message: string, span: Span, help?: string) {
     super(message);
-    this.diagnostic = { severity: 'error', stage: 'lexer', message: `${message} at ${span.line}:${span.column}`, span };
+    this.diagnostic = { severity: 'error', stage: 'lexer', message: `${message} at ${span.line}:${span.column}`, span, help };
   }
 }
+
+/** What to do about a string that its line does not close. */
+const ONE_LINE = 'close it with `"` on this line; text of several lines stands between `"""`';
 
 const NEWLINE = 10;
 const QUOTE = 34;
@@ -153,8 +157,8 @@ class Lexer {
     }
   }
 
-  private fail(message: string, at: Span): never {
-    throw new LexError(message, { ...at, end: at.start + 1 });
+  private fail(message: string, at: Span, help?: string): never {
+    throw new LexError(message, { ...at, end: at.start + 1 }, help);
   }
 
   // ---- tokens ----
@@ -228,7 +232,7 @@ class Lexer {
     let literal = '';
     for (;;) {
       const code = this.text.charCodeAt(this.position);
-      if (Number.isNaN(code) || code === NEWLINE) this.fail('Unterminated string', from);
+      if (Number.isNaN(code) || code === NEWLINE) this.fail('Unterminated string', from, ONE_LINE);
       if (code === QUOTE) break;
       if (code === BACKSLASH) {
         literal += this.escape(from);
@@ -368,7 +372,7 @@ class Lexer {
 
   private unexpected(): never {
     const character = String.fromCodePoint(this.text.codePointAt(this.position) ?? 0xfffd);
-    this.fail(`Unexpected character '${character}'`, this.mark());
+    this.fail(`Unexpected character '${character}'`, this.mark(), foreignCharacter(character));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Block, Expression, Parameter, Statement } from './ast.ts';
 import { type BracketMap, mapBrackets } from './bracket-map.ts';
+import { foreignSyntax } from './foreign-syntax.ts';
 import { describeToken, KEYWORDS, type Token } from './token.ts';
 
 /** Thrown and caught inside the parser only: unwinds to the nearest statement boundary. */
@@ -214,6 +215,7 @@ export class TokenStream {
       message: `Expected ${expected}, got ${this.spell(token, expected)} at ${at}`,
       span: spanOf(token),
       label: 'unexpected token',
+      help: this.attempts > 0 ? undefined : foreignSyntax(this.tokens, this.tokens.indexOf(token), expected),
     });
   }
 

@@ -1,3 +1,4 @@
+import { nearestName } from '../base/near-name.ts';
 import { builtinFunction, builtinNames } from './builtin-access.ts';
 import { settle } from './call.ts';
 import type { Context, ModuleInfo, Run } from './context.ts';
@@ -6,7 +7,6 @@ import { bareError } from './errors.ts';
 import { globalValue } from './globals.ts';
 import { HarnessHandle } from './harness.ts';
 import { callMethod } from './methods.ts';
-import { nearestName } from './near-name.ts';
 import { skillEntry, skillRegistry } from './skill-registry.ts';
 import { CALL, Dict, type FunctionMeta, type HarnFunction, isCallable, StructValue, typeOf, type Value } from './value.ts';
 

@@ -12,6 +12,8 @@ export interface Failure {
   readonly at:
     | { readonly path: string; readonly line: number; readonly column?: number; readonly length?: number; readonly source: string }
     | undefined;
+  /** What to do next, where that is known. */
+  readonly help: string | undefined;
   /** `called from NAME at FILE:LINE`, inner to outer. */
   readonly notes: readonly string[];
   /** A defect of harn, not of the script. */
@@ -30,7 +32,7 @@ interface Frame {
 export function describeFailure(error: unknown, program: CompiledProgram | undefined): Failure {
   const frames = scriptFrames(error, program);
   const [inner, ...outer] = frames;
-  const where = (error as { at?: { line: number; column: number; length: number } }).at;
+  const { at: where, help } = error as { at?: { line: number; column: number; length: number }; help?: string };
   const line = inner?.line;
   const text = messageOf(error);
   const isThrown = error instanceof HarnRaise && error.kind === 'thrown';
@@ -48,6 +50,7 @@ export function describeFailure(error: unknown, program: CompiledProgram | undef
             source,
             ...(where?.line === inner.line ? { column: where.column, length: where.length } : {}),
           },
+    help,
     notes: outer.map((frame) => `called from ${frame.name} at ${frame.path}:${frame.line}`),
     isInternal: text.isInternal,
     data: error instanceof HarnError ? error.data : {},

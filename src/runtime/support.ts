@@ -1,3 +1,4 @@
+import { foreignName } from '../language/foreign-syntax.ts';
 import { add, divide, floatModulo, modulo, multiply, negate, operandToDouble, power, subtract } from './arithmetic.ts';
 import { settle } from './call.ts';
 import { caughtValue } from './caught.ts';
@@ -298,7 +299,7 @@ function undefinedVariable(module: ModuleRecord, name: string, line: number, col
   const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined variable: ${name}`) : runtimeError(`Undefined variable: ${name} (did you mean \`${near}\`?)`);
-  throw Object.assign(error, { at: { line, column, length: [...name].length } });
+  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: foreignName(name) });
 }
 
 function undefinedCall(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[]): never {

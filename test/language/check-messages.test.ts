@@ -292,6 +292,20 @@ const WARNINGS: readonly Row[] = [
 /** spec/language.md 11.5: what only `harn check` says. */
 const LINTS: readonly Row[] = [
   {
+    wrong: 'let total = 1\nprintln(totl)',
+    message: "2:9 'totl' is not declared",
+    code: 'HARN-NAM-001',
+    help: 'did you mean `total`?',
+    right: 'let total = 1\nprintln(total)',
+  },
+  {
+    wrong: 'let x = null',
+    message: "1:9 'null' is not declared",
+    code: 'HARN-NAM-001',
+    help: 'write `nil`',
+    right: 'fn f() { return late }\nlet late = len\nprintln(pi)',
+  },
+  {
     wrong: 'var x = 1\nprintln(x)',
     message: "1:1 'x' is declared with 'var' but never assigned to",
     code: 'HARN-OWN-002',

@@ -49,6 +49,50 @@ describe('what does not read is said with its place', () => {
   test.each(rows)('%j', (source, message) => expect(messagesOf(source)).toEqual([message]));
 });
 
+describe('a spelling of another language is answered with ours', () => {
+  const rows: readonly (readonly [source: string, help: string])[] = [
+    ['const f = (x) => x + 1', 'a function as a value is written `{ x -> x + 1 }`'],
+    ['println(xs.map(x => x * 2))', 'a function as a value is written `{ x -> x + 1 }`'],
+    ['match x {\n  3 => f()\n}', 'an arm is written `pattern -> { value }`'],
+    ['if a === 1 { f() }', 'there is no `===`; `==` compares by contents'],
+    ['if a !== 1 { f() }', 'there is no `!==`; `!=` compares by contents'],
+    ['x++', 'there is no `++`; write `x += 1`'],
+    ['x--\ny', 'there is no `--`; write `x -= 1`'],
+    ['x := 2', 'a name is declared with `let x = …`, or with `var` when it will change'],
+    ['tool t() {\n  description: "d"\n}', 'write `description "…"`, without a colon'],
+    ['let d = {name}', 'a dict names each value: write `{name: name}`'],
+    ['function f() { }', 'a function is declared with `fn name(…) { … }`'],
+    ['def f(a):', 'a function is declared with `fn name(…) { … }`'],
+    ['async fn f() { }', 'there is no `async`: a call that has to wait simply waits'],
+    ['let x = await f()', 'there is no `await` before a call: it simply waits; `await(task)` takes what `spawn` gave'],
+    ['export fn f() { }', 'what other files may import begins with `pub`'],
+    ['class A { }', 'there are no classes; write `struct Name { field: type }`, and its methods in `impl Name { … }`'],
+    ['throw new Error("bad")', 'there is no `new`; a struct is built by `Name {field: value}`, and any value can be thrown'],
+    ['switch (x) { }', 'write `match value { 1 -> { … } }`, with one arm a line'],
+    ['try { f() } except (e) { }', 'write `catch (e) { … }`'],
+    ['for x of xs { }', 'write `for item in list { … }`'],
+    ['for (let i = 0; i < 3; i += 1) { }', 'write `for i in 0 to n exclusive { … }`'],
+    ['if a { } elif b { }', 'write `else if`'],
+    ['if not a { }', 'write `!x`'],
+    ['let x = a and b', 'write `&&`'],
+    ['let x = typeof 3', 'write `type_of(x)`'],
+    ['import x from "m"', 'write `import { name } from "path"`, or `import "path"` for all of it'],
+    ['interface A { x: int }', 'an interface holds methods; the shape of a dict is `type Name = {field: type}`'],
+    ['if (a) f()', 'what follows stands in braces: `{ … }`'],
+    ["let s = 'a'", 'strings stand in double quotes: `"…"`'],
+    ['f(`a ${b}`)', 'strings stand in double quotes, also with `${…}` in them; `"""` opens one of several lines'],
+    ['# a comment', 'a comment begins with `//`'],
+    ['let s = "a', 'close it with `"` on this line; text of several lines stands between `"""`'],
+  ];
+  test.each(rows)('%j', (source, help) => {
+    expect(parse({ path: 'a.harn', text: source }).diagnostics[0]?.help).toBe(help);
+  });
+
+  test.each(['let a = 1 let b = 2', 'f(1)(2)', 'let 5 = 1', 'let a = \n\n)', 'x.\n'])('%j gets no guess', (source) => {
+    expect(parse({ path: 'a.harn', text: source }).diagnostics.map(({ help }) => help)).toEqual([undefined]);
+  });
+});
+
 describe('a keyword is refused where a name is wanted', () => {
   const rows: readonly (readonly [source: string, message: string])[] = [
     ['let tool = 1', "Expected variable name or destructuring pattern, got 'tool' (reserved keyword) at 1:5"],

@@ -97,6 +97,13 @@ test.each(ROWS)('the trace of %s', async (_rule, statement, message, at, notes) 
   expect(shown).not.toMatch(/\.ts\b|\.cjs\b|node:|\n\s+at |\$/);
 });
 
+test('a name of another language is answered with ours', async () => {
+  const { outcome } = await runText('let x = [1]\nprintln(x[0] == null)');
+  if (outcome.kind !== 'failed') throw new Error(`the script ended with ${outcome.kind}`);
+  expect(outcome.failure.message).toBe('Runtime error: Undefined variable: null (line 2)');
+  expect(renderRuntimeError(outcome.failure)).toContain('= help: write `nil`');
+});
+
 test('a defect of harn looks like one, says what to do and keeps its stack', () => {
   const failure = describeFailure(new TypeError('value.frobnicate is not a function'), undefined);
   expect(failure).toMatchObject({ isInternal: true, at: undefined, code: undefined });

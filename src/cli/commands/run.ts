@@ -115,5 +115,5 @@ export function renderFailure(platform: Platform, failure: Failure, palette: Pal
     note.replace(/ at (.*):(\d+)$/, (_all, path: string, line: string) => ` at ${shortPath(platform, path)}:${line}`),
   );
   const at = failure.at === undefined ? undefined : { ...failure.at, path: shortPath(platform, failure.at.path) };
-  return renderRuntimeError({ message: failure.message, at, notes }, palette);
+  return renderRuntimeError({ message: failure.message, at, help: failure.help, notes }, palette);
 }

@@ -88,6 +88,10 @@ export function isGroup(layout: Layout): layout is Group {
   return typeof layout === 'object' && 'kind' in layout && layout.kind === 'group';
 }
 
+export function isChoice(layout: Layout): layout is Choice {
+  return typeof layout === 'object' && 'kind' in layout && layout.kind === 'choice';
+}
+
 /** Does it hold a line that always ends? A choice settles that within itself. */
 export function mustBreak(layout: Layout): boolean {
   if (typeof layout === 'string') return false;

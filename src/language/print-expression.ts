@@ -11,7 +11,7 @@ import type {
   Spread,
   TryExpression,
 } from './ast.ts';
-import { choice, group, hardLine, indented, isGroup, joined, type Layout, mustBreak, verbatim } from './layout.ts';
+import { choice, group, hardLine, indented, isChoice, isGroup, joined, type Layout, mustBreak, verbatim } from './layout.ts';
 import { BINDING_POWERS } from './precedence.ts';
 import { type BlockLayout, blockRows, layoutOf, printBlock, printHeaded, printHeader, printParam, printParams } from './print-block.ts';
 import { printBraces, printList, printListRows, wasBroken } from './print-row.ts';
@@ -51,7 +51,7 @@ function printBare(printing: Printing, node: Expression): Layout {
     case 'Unary':
       return [node.operator, expression(node.operand)];
     case 'Ternary':
-      return [expression(node.condition), ' ? ', expression(node.then), ' : ', expression(node.otherwise)];
+      return [printCondition(printing, node.condition), ' ? ', expression(node.then), ' : ', expression(node.otherwise)];
     case 'Range':
       return [expression(node.start), ' to ', expression(node.end), node.isExclusive ? ' exclusive' : ''];
     case 'Pipe':
@@ -190,6 +190,15 @@ function printBinary({ source, expression }: Printing, node: Extract<Expression,
   if (wasOnLines) return onLines;
   return tail.length === 1 && WORDS.has(node.right.kind) ? onTheLine : choice(onTheLine, onLines);
 }
+
+/** In front of `?` a lone comparison stays on its line: what follows the `?` would read as a part of its right side. */
+function printCondition({ source, expression }: Printing, node: Expression): Layout {
+  const layout = expression(node);
+  const isComparison = node.kind === 'Binary' && COMPARISONS.has(node.operator) && !source.isParenthesised(node);
+  return isComparison && isChoice(layout) ? layout.first : layout;
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
 
 function printPipe({ source, expression }: Printing, node: Extract<Expression, { kind: 'Pipe' }>): Layout {
   const steps: Layout[] = [];

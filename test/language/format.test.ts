@@ -67,6 +67,11 @@ describe('lines of more than 100 characters are broken', () => {
       `call(1, {first: "${LONG}", second: "${LONG}", third: 3})`,
       `call(1, {\n  first: "${LONG}",\n  second: "${LONG}",\n  third: 3,\n})\n`,
     ],
+    [
+      'behind a comparison that decides, not within it',
+      `let x = ${LONG}.kind == "b" ? first : choose(${LONG}, 1, 2)`,
+      `let x = ${LONG}.kind == "b" ? first : choose(\n  ${LONG},\n  1,\n  2,\n)\n`,
+    ],
     ['else every argument', `call(${LONG}, ${LONG}, ${LONG})`, `call(\n  ${LONG},\n  ${LONG},\n  ${LONG},\n)\n`],
     [
       'a chain of calls at its dots',

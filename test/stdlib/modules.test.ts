@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { formatSource } from '../../src/language/format.ts';
+import { STDLIB_SOURCES } from '../../src/stdlib/sources.ts';
 import { linesOf } from '../runtime/run-text.ts';
 
 /** Module, what a script does with it, and what it prints. */
@@ -124,4 +126,8 @@ const ROWS: readonly (readonly [module: string, script: string, lines: readonly 
 
 test.each(ROWS)('std/%s: %s', async (module, script, lines) => {
   expect(await linesOf(`import "std/${module}"\n${script}`)).toEqual(lines);
+});
+
+test.each(Object.entries(STDLIB_SOURCES))('std/%s is written in the style of harn fmt', (_name, source) => {
+  expect(formatSource(source)).toMatchObject({ kind: 'formatted', text: source });
 });

@@ -1,7 +1,9 @@
+import type { JsonObject } from '../base/json.ts';
 import { firstCodePoints } from './json-text.ts';
 import type { CallUsage } from './loop-state.ts';
 import { type Message, messageCalls, messageText, userMessage } from './message.ts';
 import { type CallPolicy, callModel, type ModelWorld } from './model-call.ts';
+import type { ModelRequest } from './provider.ts';
 import type { ModelTarget } from './resolve-model.ts';
 import { addUsage } from './structured-call.ts';
 
@@ -15,22 +17,21 @@ const SYSTEM = [
 /** Longer single messages are cut: the summary is to be short, and its request has to fit the model. */
 const MESSAGE_LIMIT = 8000;
 
+export function summaryRequest(target: ModelTarget, messages: readonly Message[], options: JsonObject = {}): ModelRequest {
+  const prompt = messages.map(renderMessage).join('\n\n');
+  return { ...target, system: SYSTEM, messages: [userMessage(prompt)], tools: [], toolChoice: 'auto', options };
+}
+
+/** @param options of the call, as a provider takes them */
 export async function summariseMessages(
   world: ModelWorld,
   target: ModelTarget,
   messages: readonly Message[],
   policy: CallPolicy,
   signal: AbortSignal,
+  options: JsonObject = {},
 ): Promise<{ readonly text: string; readonly usage: CallUsage }> {
-  const request = {
-    ...target,
-    system: SYSTEM,
-    messages: [userMessage(messages.map(renderMessage).join('\n\n'))],
-    tools: [],
-    toolChoice: 'auto' as const,
-    options: {},
-  };
-  const answer = await callModel(world, request, policy, signal);
+  const answer = await callModel(world, summaryRequest(target, messages, options), policy, signal);
   return { text: answer.text.trim(), usage: addUsage({ input_tokens: 0, output_tokens: 0, cost_usd: 0, calls: 0 }, answer) };
 }
 

@@ -159,3 +159,65 @@ describe('transcript_summarize', () => {
     expect(out).toEqual(['3', 'true', '0']);
   });
 });
+
+describe('agent_session_compact', () => {
+  const OPEN = `let s = agent_session_open("talk")
+    for text in ["Find the bug", "It is in a.ts", "Thanks"] { agent_session_inject(s, {role: "user", content: text}) }
+    fn first() { return agent_session_messages(s)[0].content.replace("\\n", " ") }`;
+
+  test.each(['{keep_last: 1, provider: "mock"}', '{keep_last: 1, strategy: "hybrid", provider: "mock"}'])(
+    'with a model it writes the summary, and the session is told: %s',
+    async (options) => {
+      const out = await folder.lines(`${OPEN}
+        llm_mock({text: "The bug is in a.ts."})
+        agent_subscribe(s, { event -> println([event.type, event.mode, event.strategy, event.archived_messages]) })
+        println(agent_session_compact(s, ${options}))
+        println(first())
+        println(contains(llm_mock_calls()[0].messages[0].content, "Find the bug"))
+        println(transcript_events_by_kind(agent_session_snapshot(s), "compaction")[0].metadata.engine_strategy)
+      `);
+      expect(out).toEqual([
+        '[transcript_compacted, manual, hybrid, 2]',
+        '2',
+        '[Earlier conversation, compacted] The bug is in a.ts.',
+        'true',
+        'llm',
+      ]);
+    },
+  );
+
+  test.each([
+    ['{keep_last: 1, summary: "short"}', 'short'],
+    ['{keep_last: 1, compact_callback: { gone -> {summary: "${len(gone)} gone"} }}', '2 gone'],
+    ['{keep_last: 1}', '- user: Find the bug - user: It is in a.ts'],
+  ])('%s asks nobody', async (options, summary) => {
+    const out = await folder.lines(`${OPEN}
+      println(agent_session_compact(s, ${options}))
+      println(first())
+      println(len(llm_mock_calls()))`);
+    expect(out).toEqual(['2', `[Earlier conversation, compacted] ${summary}`, '0']);
+  });
+
+  test.each([
+    ['twelve messages stay when nothing else is said', '{}', '3'],
+    ['none leaves everything', '{keep_last: 1, strategy: "none"}', '3'],
+    ['summarize_all takes everything', '{strategy: "summarize_all", summary: "all"}', '1'],
+  ])('%s', async (_what, options, left) => {
+    expect(await folder.lines(`${OPEN}\nprintln(agent_session_compact(s, ${options}))`)).toEqual([left]);
+  });
+
+  test('what is said while the model writes stays', async () => {
+    const out = await folder.lines(`${OPEN}
+      agent_session_compact(s, {keep_last: 1, compact_callback: { _ -> agent_session_inject(s, {role: "user", content: "One more thing"}) ?? "short" }})
+      println(agent_session_messages(s).map({ message -> message.content.replace("\\n", " ") }))`);
+    expect(out).toEqual(['[[Earlier conversation, compacted] short, Thanks, One more thing]']);
+  });
+
+  test.each([
+    ['{strategy: "odd"}', 'agent_session_compact: unknown strategy "odd"'],
+    ['{strategy: "custom", keep_last: 1}', 'agent_session_compact: strategy custom needs `compact_callback`'],
+  ])('%s is refused', async (options, text) => {
+    const [said] = await folder.lines(`${OPEN}\nprintln(try { agent_session_compact(s, ${options}) } catch (e) { e })`);
+    expect(said).toContain(text);
+  });
+});

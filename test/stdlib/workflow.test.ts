@@ -252,9 +252,9 @@ println("\${result.status} \${result.run.stages.map({ stage -> stage.node_id })}
   ],
   [
     'a compaction that has nothing to do leaves the messages as they are; an unknown strategy is refused',
-    `println(transcript_auto_compact([{role: "user", content: "x"}], {compact_strategy: "odd"}))
+    `println(transcript_auto_compact([{role: "user", content: "x"}]))
 println(try { transcript_auto_compact([{role: "user", content: "x"}], {compact_strategy: "odd", keep_last: 0}) } catch (e) { e })`,
-    ['[{content: x, role: user}]', 'transcript_auto_compact: unknown strategy odd; expected llm, truncate or custom'],
+    ['[{content: x, role: user}]', 'transcript_compact: unknown strategy "odd"; expected truncate, custom, none, llm, hybrid, summarize_middle, summarize_all'],
   ],
   [
     'a model may write the summary',

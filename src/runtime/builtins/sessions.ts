@@ -1,9 +1,9 @@
-import { applyCompaction, compactionPlan } from '../../agent/compaction.ts';
-import { decodeMessage, messageText } from '../../agent/message.ts';
+import { applyCompaction } from '../../agent/compaction.ts';
+import { decodeMessage, type Message, messageText } from '../../agent/message.ts';
 import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';
-import { agentValue, field, optionalText, optionsJson, withoutHarness } from '../agent-values.ts';
+import { agentValue, optionalText, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
 import type { Context } from '../context.ts';
@@ -11,6 +11,7 @@ import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
+import { planCompaction } from '../transcript-compaction.ts';
 import { isCallable, type Value } from '../value.ts';
 
 /** Named histories (spec/agents.md 3.11). */
@@ -41,22 +42,23 @@ function whole(value: Value, operation: string): number {
 
 const DEFAULT_KEPT = 12;
 
-function compact({ services, args: [sessionId, options] }: Call): Value {
-  const name = id(sessionId, 'agent_session_compact');
-  const transcript = services.sessions.required(name, 'agent_session_compact');
-  const keepLast = field(options, 'keep_last');
-  const { summary, strategy } = optionsJson(options);
-  const plan = compactionPlan(transcript.messages, {
-    keepFirst: 0,
-    keepLast: typeof keepLast === 'number' ? keepLast : DEFAULT_KEPT,
-    mode: 'manual',
-    strategy: typeof strategy === 'string' ? strategy : 'truncate',
-    summary: typeof summary === 'string' ? summary : undefined,
-  });
-  if (plan === undefined) return transcript.messages.length;
+async function compact(context: Context, [sessionId, options]: readonly Value[]): Promise<Value> {
+  const operation = 'agent_session_compact';
+  const { sessions, events } = agentServices(context.run);
+  const name = id(sessionId, operation);
+  const { messages } = sessions.required(name, operation);
+  const plan = await planCompaction(context, messages, options, { operation, keepLast: DEFAULT_KEPT });
+  // Whoever wrote the summary took their time: what was said meanwhile stays, what was cut meanwhile is not cut again.
+  const transcript = sessions.required(name, operation);
+  if (plan === undefined || !isSameUpTo(plan.at + plan.removed, messages, transcript.messages)) return transcript.messages.length;
   const compacted = applyCompaction(transcript, plan);
-  services.sessions.save(name, compacted);
+  sessions.save(name, compacted);
+  events.emit({ type: 'transcript_compacted', session_id: name, ...plan.event.metadata });
   return compacted.messages.length;
+}
+
+function isSameUpTo(end: number, before: readonly Message[], now: readonly Message[]): boolean {
+  return now.length >= end && before.slice(0, end).every((message, index) => message === now[index]);
 }
 
 /** The transcript of a running loop is its own: a message waits for its next turn, and wakes it from an idle. */
@@ -169,11 +171,12 @@ export const SESSIONS: BuiltinGroup = {
         return services.sessions.required(name, 'agent_session_trim').messages.length;
       },
     ),
-    agent_session_compact: session(
-      '(id: any = nil, options: any = nil) -> int',
-      'Earlier messages give way to a summary; answers how many are left.',
-      compact,
-    ),
+    agent_session_compact: {
+      signature: '(id: any = nil, options: any = nil) -> int',
+      doc: 'Earlier messages but `keep_last` (12) give way to a summary; options as for `transcript_compact`. Answers how many are left.',
+      colour: 'async',
+      call: (context, _depth, ...args) => compact(context, withoutHarness(args)),
+    },
     agent_session_inject: session(
       '(id: any = nil, message: any = nil) -> nil',
       'Appends a message; a running loop of the session takes it up before its next model call.',

@@ -1,10 +1,7 @@
-import { applyCompaction, compactionPlan, removableRange } from '../../agent/compaction.ts';
+import { applyCompaction } from '../../agent/compaction.ts';
 import { transcriptDigest } from '../../agent/digest.ts';
 import { decodeMessages } from '../../agent/message.ts';
-import { DEFAULT_TIMEOUT_MS } from '../../agent/model-call.ts';
 import { clearReminders, decodeReminderSpec, injectReminder } from '../../agent/reminder.ts';
-import { resolveModel } from '../../agent/resolve-model.ts';
-import { summariseMessages } from '../../agent/summary-call.ts';
 import {
   appendEvent,
   createTranscript,
@@ -17,15 +14,15 @@ import {
   transcriptFromMessages,
 } from '../../agent/transcript.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import { agentServices } from '../agent-services.ts';
-import { agentValue, field, optionsJson, withoutHarness } from '../agent-values.ts';
+import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
-import { dictOf } from '../dict.ts';
+import { dictEntries, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { parseJson, toJson } from '../json.ts';
-import type { Value } from '../value.ts';
+import { namesModel, planCompaction, summaryByModel } from '../transcript-compaction.ts';
+import { Dict, type Value } from '../value.ts';
 
 /** Transcripts as values (spec/agents.md 3.9, 3.10): each function gives a new one and leaves the old as it is. */
 
@@ -49,47 +46,26 @@ function text(value: Value): string {
   return value === undefined ? '' : display(value);
 }
 
-function count(value: Value, fallback: number): number {
-  return typeof value === 'number' ? value : fallback;
-}
-
-function compact(transcript: Transcript, [options]: Args): Transcript {
-  const { summary, strategy } = optionsJson(options);
-  const plan = compactionPlan(transcript.messages, {
-    keepFirst: count(field(options, 'keep_first'), 0),
-    keepLast: count(field(options, 'keep_last'), 10),
-    mode: optionsJson(options).mode === 'automatic' ? 'automatic' : 'manual',
-    strategy: typeof strategy === 'string' ? strategy : 'truncate',
-    summary: typeof summary === 'string' ? summary : undefined,
-  });
-  if (plan === undefined) return typeof summary === 'string' ? { ...transcript, summary } : transcript;
-  return applyCompaction(transcript, plan);
+async function compact(context: Context, value: Value, options: Value): Promise<Value> {
+  const transcript = decodeTranscript(toJson(value), 'transcript_compact');
+  const { summary } = optionsJson(options);
+  const plan = await planCompaction(context, transcript.messages, options, { operation: 'transcript_compact', keepLast: 10 });
+  if (plan === undefined) return agentValue(typeof summary === 'string' ? { ...transcript, summary } : transcript);
+  return agentValue(applyCompaction(transcript, plan));
 }
 
 /** With a model of the options it writes the summary, and the messages give way to it; without one nobody is asked and nothing goes. */
 async function summarize(context: Context, value: Value, options: Value): Promise<Value> {
   const transcript = decodeTranscript(toJson(value), 'transcript_summarize');
-  const { provider, model } = optionsJson(options);
-  if (typeof provider !== 'string' && typeof model !== 'string') {
+  const given = optionsJson(options);
+  if (!namesModel(given)) {
     return agentValue({ ...transcript, summary: transcriptDigest({ ...transcript, summary: null }, []) });
   }
   const { messages } = transcript;
-  const keepFirst = count(field(options, 'keep_first'), 0);
-  const keepLast = count(field(options, 'keep_last'), 0);
-  const range = removableRange(messages, keepFirst, keepLast) ?? { at: 0, removed: messages.length };
-  const services = agentServices(context.run);
-  const wish = { provider: textOrUndefined(provider), model: textOrUndefined(model) };
-  const target = resolveModel(wish, services.env, services.models.settings);
-  const summarised = messages.slice(range.at, range.at + range.removed);
-  const { text: summary } = await summariseMessages(services, target, summarised, SUMMARY_POLICY, context.signal);
-  const plan = compactionPlan(messages, { keepFirst, keepLast, mode: 'manual', strategy: 'summarize_all', engine: 'llm', summary });
-  return agentValue(plan === undefined ? { ...transcript, summary } : applyCompaction(transcript, plan));
-}
-
-const SUMMARY_POLICY = { retries: 2, backoffMs: 2000, timeoutMs: DEFAULT_TIMEOUT_MS };
-
-function textOrUndefined(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+  const wish = dictOf([...dictEntries(options instanceof Dict ? options : dictOf([])), ['strategy', 'summarize_all']]);
+  const plan = await planCompaction(context, messages, wish, { operation: 'transcript_summarize', keepLast: 0 });
+  if (plan !== undefined) return agentValue(applyCompaction(transcript, plan));
+  return agentValue({ ...transcript, summary: await summaryByModel(context, messages, given) });
 }
 
 /** The same conversation under a new id, with nothing shared. */
@@ -163,11 +139,19 @@ export const TRANSCRIPTS: BuiltinGroup = {
       reading('transcript_id', '(t: any = nil) -> string', 'Its id.', (t) => t.id),
       reading('transcript_render_visible', '(t: any = nil) -> string', 'The public part as text.', renderVisible),
       reading('transcript_render_full', '(t: any = nil) -> string', 'Every event as text, with its visibility.', renderFull),
-      reading('transcript_compact', '(t: any = nil, options: any = nil) -> dict', 'Earlier messages give way to a summary.', compact),
       reading('transcript_fork', '(t: any = nil) -> dict', 'A copy under a new id.', (t, _args, context) => fork(t, context)),
       reading('transcript_export', '(t: any = nil) -> string', 'The transcript as JSON text.', (t) => JSON.stringify(t)),
       reading('transcript_archive', '(t: any = nil) -> dict', 'The transcript, closed.', archive),
     ]),
+    transcript_compact: {
+      signature: '(t: any = nil, options: any = nil) -> dict',
+      doc: 'Earlier messages but `keep_first` (0) and `keep_last` (10) give way to a summary: `summary` itself, what `compact_callback` makes of them, what a model writes (`strategy` llm, hybrid, summarize_middle, summarize_all, or a `provider`, `model`), or else an outline.',
+      colour: 'async',
+      call: (context, _depth, ...args) => {
+        const [transcript, options] = withoutHarness(args);
+        return compact(context, transcript, options);
+      },
+    },
     transcript_summarize: {
       signature: '(t: any = nil, options: any = nil) -> dict',
       doc: 'The transcript with a summary. With `provider` or `model` a model writes it, and all messages but `keep_first` and `keep_last` give way to it.',

@@ -254,7 +254,10 @@ println("\${result.status} \${result.run.stages.map({ stage -> stage.node_id })}
     'a compaction that has nothing to do leaves the messages as they are; an unknown strategy is refused',
     `println(transcript_auto_compact([{role: "user", content: "x"}]))
 println(try { transcript_auto_compact([{role: "user", content: "x"}], {compact_strategy: "odd", keep_last: 0}) } catch (e) { e })`,
-    ['[{content: x, role: user}]', 'transcript_compact: unknown strategy "odd"; expected truncate, custom, none, llm, hybrid, summarize_middle, summarize_all'],
+    [
+      '[{content: x, role: user}]',
+      'transcript_compact: unknown strategy "odd"; expected truncate, custom, none, llm, hybrid, summarize_middle, summarize_all',
+    ],
   ],
   [
     'a model may write the summary',

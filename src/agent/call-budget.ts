@@ -23,18 +23,40 @@ export function projectCall({ model, messages, system, options }: ModelRequest):
 
 /** @throws HarnError `llm` (budget_exceeded); its facts name the limit and the projection */
 export function assertWithinBudget(request: ModelRequest): void {
-  const { budget } = request.options;
-  if (!isJsonObject(budget)) return;
+  const passed = passedLimit(request, request.options.budget);
+  if (passed !== undefined) throw budgetError(request, passed.name, passed.limit, passed.projected);
+}
+
+/** Whether this call would pass the total of `budget` (3.2). @param spentUsd so far */
+export function passesTotal(request: ModelRequest, budget: Json | undefined, spentUsd: number): boolean {
+  const total = isJsonObject(budget) ? budget.total_budget_usd : undefined;
+  return typeof total === 'number' && spentUsd + projectCall(request).costUsd > total;
+}
+
+/** Whether there is room for a call that may be left out, such as that of a summary. @param spentUsd so far */
+export function fitsBudget(request: ModelRequest, budget: Json | undefined, spentUsd: number): boolean {
+  return passedLimit(request, budget) === undefined && !passesTotal(request, budget, spentUsd);
+}
+
+interface PassedLimit {
+  readonly name: string;
+  readonly limit: number;
+  readonly projected: number;
+}
+
+function passedLimit(request: ModelRequest, budget: Json | undefined): PassedLimit | undefined {
+  if (!isJsonObject(budget)) return undefined;
   const { inputTokens, outputTokens, costUsd: cost } = projectCall(request);
-  const limits: [name: string, projected: number][] = [
+  const projections: [name: string, projected: number][] = [
     ['max_cost_usd', cost],
     ['max_input_tokens', inputTokens],
     ['max_output_tokens', outputTokens],
   ];
-  for (const [name, projected] of limits) {
-    const limit: Json | undefined = budget[name];
-    if (typeof limit === 'number' && projected > limit) throw budgetError(request, name, limit, projected);
+  for (const [name, projected] of projections) {
+    const limit = budget[name];
+    if (typeof limit === 'number' && projected > limit) return { name, limit, projected };
   }
+  return undefined;
 }
 
 export function budgetError(request: ModelRequest, limitName: string, limit: number, projected: number): Error {

@@ -3,6 +3,7 @@ import { firstCodePoints } from './json-text.ts';
 import type { CallUsage } from './loop-state.ts';
 import { type Message, messageCalls, messageText, userMessage } from './message.ts';
 import type { CallPolicy, ModelWorld } from './model-call.ts';
+import type { ModelRequest } from './provider.ts';
 import { type ModelTarget, resolveModel } from './resolve-model.ts';
 import { callShaped } from './structured-call.ts';
 
@@ -43,23 +44,22 @@ export interface Judged {
   readonly usage: CallUsage;
 }
 
-export async function judgeDone(
-  world: ModelWorld & { readonly env: (name: string) => string | undefined },
-  judge: DoneJudge,
+export function judgeRequest(
+  { provider, model, criteria, system = SYSTEM }: DoneJudge,
   target: ModelTarget,
-  task: string,
-  messages: readonly Message[],
-  policy: CallPolicy,
-  signal: AbortSignal,
-): Promise<Judged> {
-  const { provider, model, criteria, system = SYSTEM } = judge;
-  const asked = provider === undefined && model === undefined ? target : resolveModel({ provider, model }, world.env);
+  env: (name: string) => string | undefined,
+  { task, messages }: { readonly task: string; readonly messages: readonly Message[] },
+): ModelRequest {
+  const asked = provider === undefined && model === undefined ? target : resolveModel({ provider, model }, env);
   const prompt = [
     `<task>\n${task}\n</task>`,
     ...(criteria === undefined ? [] : [`<criteria>\n${criteria}\n</criteria>`]),
     `<conversation>\n${messages.slice(-SHOWN_MESSAGES).map(renderMessage).join('\n\n')}\n</conversation>`,
   ];
-  const request = { ...asked, system, messages: [userMessage(prompt.join('\n\n'))], tools: [], toolChoice: 'auto' as const, options: {} };
+  return { ...asked, system, messages: [userMessage(prompt.join('\n\n'))], tools: [], toolChoice: 'auto', options: {} };
+}
+
+export async function judgeDone(world: ModelWorld, request: ModelRequest, policy: CallPolicy, signal: AbortSignal): Promise<Judged> {
   const wish = { schema: SCHEMA, validation: 'warn' as const, retries: 0, nudge: undefined };
   const { data, usage } = await callShaped(world, request, policy, wish, signal);
   if (!isJsonObject(data) || data.done !== false) return { objection: undefined, usage };

@@ -17,21 +17,19 @@ const SYSTEM = [
 /** Longer single messages are cut: the summary is to be short, and its request has to fit the model. */
 const MESSAGE_LIMIT = 8000;
 
+/** @param options of the call, as a provider takes them */
 export function summaryRequest(target: ModelTarget, messages: readonly Message[], options: JsonObject = {}): ModelRequest {
   const prompt = messages.map(renderMessage).join('\n\n');
   return { ...target, system: SYSTEM, messages: [userMessage(prompt)], tools: [], toolChoice: 'auto', options };
 }
 
-/** @param options of the call, as a provider takes them */
 export async function summariseMessages(
   world: ModelWorld,
-  target: ModelTarget,
-  messages: readonly Message[],
+  request: ModelRequest,
   policy: CallPolicy,
   signal: AbortSignal,
-  options: JsonObject = {},
 ): Promise<{ readonly text: string; readonly usage: CallUsage }> {
-  const answer = await callModel(world, summaryRequest(target, messages, options), policy, signal);
+  const answer = await callModel(world, request, policy, signal);
   return { text: answer.text.trim(), usage: addUsage({ input_tokens: 0, output_tokens: 0, cost_usd: 0, calls: 0 }, answer) };
 }
 

@@ -1,3 +1,4 @@
+import { fitsBudget } from './call-budget.ts';
 import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import type { LoopCallbacks } from './loop-live.ts';
@@ -6,7 +7,7 @@ import type { CallUsage } from './loop-state.ts';
 import type { Message } from './message.ts';
 import { isNotOurs } from './park.ts';
 import { dropUnpreserved, pendingReminders } from './reminder.ts';
-import { summariseMessages } from './summary-call.ts';
+import { summariseMessages, summaryRequest } from './summary-call.ts';
 import { runHook } from './turn-hooks.ts';
 
 /** Compaction inside a loop (spec/agents.md 3.5 step 3): when the transcript grew too large, and before a daemon idles. */
@@ -67,15 +68,17 @@ async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.c
   await runHook(loop, 'post_compact', plan.event.metadata);
 }
 
-/** The author's callback comes first, then the model; `truncate`, and a model that fails, leave an outline. */
+/** The author's callback comes first, then the model; `truncate`, a model that fails, and a budget without room for it leave an outline. */
 async function substituteFor(loop: Loop, write: LoopCallbacks['compact'], removed: readonly Message[]): Promise<Substitute> {
   const { strategy } = loop.options.compaction;
   const written = await write?.(removed);
   if (written !== undefined) return { summary: written, engine: 'custom' };
   if (strategy !== 'hybrid' && strategy !== 'summarize_middle' && strategy !== 'summarize_all') return TRUNCATED;
-  const { world, frame, options, signal } = loop;
+  const { world, frame, options, progress, signal } = loop;
+  const request = summaryRequest(frame.target, removed);
+  if (!fitsBudget(request, options.model.budget, progress.counters.cost_usd)) return TRUNCATED;
   try {
-    const { text, usage } = await summariseMessages(world, frame.target, removed, callPolicy(options), signal);
+    const { text, usage } = await summariseMessages(world, request, callPolicy(options), signal);
     return text === '' ? { ...TRUNCATED, usage } : { summary: text, engine: 'llm', usage };
   } catch (error) {
     // A summary is a help: without one the loop goes on as well as it can.

@@ -1,9 +1,9 @@
 import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
-import { assertWithinBudget, projectCall } from './call-budget.ts';
+import { assertWithinBudget, fitsBudget, passesTotal } from './call-budget.ts';
 import { sessionEvent } from './call-events.ts';
-import { judgeDone } from './done-judge.ts';
+import { judgeDone, judgeRequest } from './done-judge.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import type { LoopControlAnswer, PostTurnAnswer } from './loop-live.ts';
@@ -123,19 +123,13 @@ function injectFeedback(loop: Loop): void {
 
 type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { readonly fault: JsonObject } | 'over_budget';
 
-/** A total for the loop ends it before the call that would pass it (1.2, 3.2). */
-function projectedOverspend({ options, progress }: Loop, request: ModelRequest): boolean {
-  const { totalBudgetUsd } = options;
-  return totalBudgetUsd !== undefined && progress.counters.cost_usd + projectCall(request).costUsd > totalBudgetUsd;
-}
-
 async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
   const { world, options, live } = loop;
   const patched = { ...options.model, ...loop.progress.counters.option_patches };
   const { transcript } = loop.progress;
   const request = await visibleRequest(loop, buildRequest(loop.turnFrame(transcript), transcript.messages, reminders, patched));
-  const overspent = projectedOverspend(loop, request);
-  if (overspent) return 'over_budget';
+  // A total for the loop ends it before the call that would pass it (1.2, 3.2).
+  if (passesTotal(request, options.model.budget, loop.progress.counters.cost_usd)) return 'over_budget';
   assertWithinBudget(request);
   const policy = callPolicy(options);
   const wish = readShapeWish(patched, options.schemaRetries);
@@ -357,8 +351,10 @@ async function objectionTo(
   if (doneJudge === undefined || loop.objections >= doneJudge.maxObjections) return undefined;
   const task = typeof activation.config.task === 'string' ? activation.config.task : '';
   const messages = [...progress.transcript.messages, turn.message];
+  const request = judgeRequest(doneJudge, frame.target, world.env, { task, messages });
+  if (!fitsBudget(request, options.model.budget, progress.counters.cost_usd + turn.usage.cost_usd)) return undefined;
   try {
-    const judged = await judgeDone(world, doneJudge, frame.target, task, messages, callPolicy(options), signal);
+    const judged = await judgeDone(world, request, callPolicy(options), signal);
     if (judged.objection !== undefined) loop.objections++;
     return judged;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { assertWithinBudget, budgetError, projectCall } from '../agent/call-budget.ts';
+import { assertWithinBudget, budgetError, passesTotal, projectCall } from '../agent/call-budget.ts';
 import { retryFacts } from '../agent/call-events.ts';
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
@@ -162,15 +162,14 @@ function policyOf(options: JsonObject, { isLive }: LlmCall): CallPolicy {
   };
 }
 
-/** The ceiling of the run, then those of the call's own options. */
-function refuseOverBudget({ spending }: AgentServices, request: ModelRequest): void {
+/** The ceiling of the run, then those of the call's own options. @throws HarnError `llm` (budget_exceeded) */
+export function refuseOverBudget({ spending }: AgentServices, request: ModelRequest): void {
   const { budgetUsd, costUsd } = spending;
   if (budgetUsd !== undefined && costUsd >= budgetUsd) throw budgetError(request, 'llm_budget', budgetUsd, costUsd);
   assertWithinBudget(request);
   const { budget } = request.options;
-  const total = isJsonObject(budget) ? budget.total_budget_usd : undefined;
-  const projected = costUsd + projectCall(request).costUsd;
-  if (typeof total === 'number' && projected > total) throw budgetError(request, 'total_budget_usd', total, projected);
+  if (isJsonObject(budget) && typeof budget.total_budget_usd === 'number' && passesTotal(request, budget, costUsd))
+    throw budgetError(request, 'total_budget_usd', budget.total_budget_usd, costUsd + projectCall(request).costUsd);
 }
 
 /** Under the text grammar the calls are in the text. */

@@ -2,7 +2,7 @@ import { type CompactionPlan, compactionPlan, removableRange } from '../agent/co
 import type { Message } from '../agent/message.ts';
 import { DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
 import { resolveModel } from '../agent/resolve-model.ts';
-import { summariseMessages } from '../agent/summary-call.ts';
+import { summariseMessages, summaryRequest } from '../agent/summary-call.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue, field, optionsJson } from './agent-values.ts';
@@ -10,6 +10,7 @@ import { callValue } from './call.ts';
 import type { Context } from './context.ts';
 import { display } from './display.ts';
 import { plainError } from './errors.ts';
+import { refuseOverBudget } from './llm-call.ts';
 import { isCallable, type Value } from './value.ts';
 
 /**
@@ -104,7 +105,9 @@ export async function summaryByModel(context: Context, messages: readonly Messag
     backoffMs: count(given.llm_backoff_ms, 2000),
     timeoutMs: typeof given.timeout === 'number' ? given.timeout * 1000 : DEFAULT_TIMEOUT_MS,
   };
-  return (await summariseMessages(services, target, messages, policy, context.signal, call)).text;
+  const request = summaryRequest(target, messages, call);
+  refuseOverBudget(services, { ...request, options: { ...request.options, budget: given.budget ?? null } });
+  return (await summariseMessages(services, request, policy, context.signal)).text;
 }
 
 function text(value: Json | undefined): string | undefined {

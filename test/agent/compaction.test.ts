@@ -13,7 +13,7 @@ async function compacted(
   setup: Setup = {},
 ): Promise<{ run: Run; mock: ReturnType<typeof script> }> {
   const mock = script(...entries);
-  const options = { compaction: { strategy, keep_last_n: 2, threshold: 8 }, llm_retries: 0 };
+  const options = { compaction: { strategy, keep_last_n: 2, threshold: 8 }, llm_retries: 0, ...setup.options };
   const live = { tools: [tool('look', () => 'seen')], ...setup.live };
   const run = await runActivation({ prompt: 'Find the bug, please, wherever it is', mock, ...setup, options, live });
   return { run, mock };
@@ -51,6 +51,16 @@ describe('compaction of a loop (3.5 step 3)', () => {
     const { run, mock } = await compacted('hybrid', [LOOK, entry, END]);
     expect(event(run)).toMatchObject({ strategy: 'hybrid', engine_strategy: 'truncate' });
     expect(sent(mock).at(-1)?.messages[0]?.content).toContain('- user: Find the bug');
+    expect(result(run)).toMatchObject({ status: 'done' });
+  });
+
+  test.each([
+    ['total_budget_usd', { model: 'gpt-4o', budget: { total_budget_usd: 0.0003 } }],
+    ['max_input_tokens', { budget: { max_input_tokens: 90 } }],
+  ])('a %s without room for its call leaves an outline, and the loop goes on', async (_limit, options) => {
+    const { run, mock } = await compacted('hybrid', [LOOK, END], { options: { ...options, reminders: false } });
+    expect(event(run)).toMatchObject({ strategy: 'hybrid', engine_strategy: 'truncate' });
+    expect(mock.calls()).toHaveLength(2);
     expect(result(run)).toMatchObject({ status: 'done' });
   });
 

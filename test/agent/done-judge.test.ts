@@ -49,6 +49,21 @@ describe('done_judge as a dict (3.2)', () => {
     expect(mock.calls()).toHaveLength(5);
   });
 
+  test.each([
+    ['total_budget_usd', { model: 'gpt-4o', budget: { total_budget_usd: 0.0002 } }],
+    ['max_input_tokens', { budget: { max_input_tokens: 50 } }],
+  ])('a %s without room for its call lets the end pass', async (_limit, options) => {
+    const { run, mock } = await judged([SAYS], {}, options);
+    expect(result(run)).toMatchObject({ status: 'done', llm: { iterations: 1 } });
+    expect(mock.calls()).toHaveLength(1);
+  });
+
+  test('what the turn itself cost is counted before the judge is asked', async () => {
+    const options = { model: 'gpt-4o', budget: { total_budget_usd: 0.01 } };
+    const { mock } = await judged([{ ...SAYS, input_tokens: 3960 }], {}, options);
+    expect(mock.calls()).toHaveLength(1);
+  });
+
   test('its own model is asked', async () => {
     const { mock } = await judged([SAYS, YES], { provider: 'mock', model: 'judge-1', system: 'Be strict.' });
     expect(sent(mock)[1]).toMatchObject({ system: 'Be strict.' });

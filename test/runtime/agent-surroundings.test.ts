@@ -214,6 +214,7 @@ describe('agent_session_compact', () => {
   });
 
   test.each([
+    ['{keep_last: 1, provider: "mock", budget: {max_input_tokens: 5}}', 'max_input_tokens is 5'],
     ['{strategy: "odd"}', 'agent_session_compact: unknown strategy "odd"'],
     ['{strategy: "custom", keep_last: 1}', 'agent_session_compact: strategy custom needs `compact_callback`'],
   ])('%s is refused', async (options, text) => {

@@ -1,3 +1,5 @@
+import { isJsonObject, type Json } from '../base/json.ts';
+
 /** A credential found in a text. Its own text is never part of the finding. */
 export interface SecretFinding {
   readonly detector: string;
@@ -58,4 +60,14 @@ export function redactSecrets(text: string): string {
   if (!HINT.test(text)) return text;
   const withoutKeys = text.replaceAll(PRIVATE_KEY_BODY, REDACTED);
   return DETECTORS.reduce((current, { pattern }) => current.replaceAll(pattern, REDACTED), withoutKeys);
+}
+
+/** The same of each string of a value, keys as well: what a result keeps that is not told as one text. */
+export function redactJson(value: Json): Json {
+  if (typeof value === 'string') return redactSecrets(value);
+  if (Array.isArray(value)) return value.map(redactJson);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, part]) => (part === undefined ? [] : [[redactSecrets(key), redactJson(part)]])),
+  );
 }

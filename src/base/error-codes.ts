@@ -83,7 +83,8 @@ const SUSPEND_CODES: readonly ErrorCode[] = [
     code: 'HARN-SUS-006',
     title: 'Somebody else changed the worker first',
     text: 'resume_agent: worker {id} changed before resume could complete (status={status})',
-    cause: 'Two resumes, or a resume and a close, met. Exactly one of them wins; this one did nothing.',
+    cause:
+      'Two resumes, or a resume and a close, met. Exactly one of them wins; this one did nothing. The text begins with the operation that was asked for: `close_agent` and `suspend_agent` say so likewise.',
     fields: [
       'worker_id',
       'status',

@@ -4,7 +4,9 @@ import { isCallableSpec, type Opaque, type SpecObject } from './spec-value.ts';
 import { suspendWorker } from './suspend.ts';
 
 /**
- * The broadcast of 9.4: every target is asked to park as by `suspend_agent`, in the order of their ids.
+ * The broadcast of 9.4: every target is asked to park as by `suspend_agent`, in the order of their ids. Only a target
+ * that is parked counts as suspended: one that reaches no boundary in time keeps the request and is told as
+ * `suspend_requested`, the key that `suspend_agent` has for it.
  * @param call calls the closure that chooses the targets
  */
 export async function interruptAndSuspend(
@@ -66,7 +68,9 @@ async function suspendTarget(lifecycle: Lifecycle, id: string, reason: string): 
     resumeBy: undefined,
     waitMs: 2000,
   });
-  return summary.pre_suspend_denied === undefined ? 'suspended' : 'denied';
+  if (summary.pre_suspend_denied !== undefined) return 'denied';
+  if (summary.status === 'suspended') return 'suspended';
+  return summary.status === 'running' ? 'suspend_requested' : 'not_running';
 }
 
 function auditBroadcast(lifecycle: Lifecycle, kind: string, payload: JsonObject): void {

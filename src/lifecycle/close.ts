@@ -92,7 +92,7 @@ function claimToClose(lifecycle: Lifecycle, subject: ResumeSubject): Claim {
   const facts = { suspensionId: subject.suspensionId ?? null, generation: subject.generation + 1 };
   const attempt = tryToClaim(lifecycle, subject, facts, 'close_agent', 'close of');
   if (attempt.kind === 'won') return attempt.claim;
-  throw lostRaceError(subject.id, subject.status, {
+  throw lostRaceError('close_agent', subject.id, subject.status, {
     owner: 'other-process',
     owner_pid: attempt.by?.pid ?? null,
     generation: subject.generation,

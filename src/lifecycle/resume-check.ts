@@ -16,7 +16,10 @@ import { transition } from './transition.ts';
 export function checkResumable(subject: ResumeSubject, request: ResumeRequest): JsonObject | undefined {
   if (subject.isClosed) throw closedError(subject.id, subject.files?.snapshotPath);
   if (isOvertaken(subject, request)) {
-    throw lostRaceError(subject.id, subject.status, { generation: subject.generation, suspension_id: subject.namedSuspensionId ?? null });
+    throw lostRaceError('resume_agent', subject.id, subject.status, {
+      generation: subject.generation,
+      suspension_id: subject.namedSuspensionId ?? null,
+    });
   }
   if (transition(subject.status, 'resume').kind !== 'go') {
     const isReadOfResult =
@@ -26,7 +29,7 @@ export function checkResumable(subject: ResumeSubject, request: ResumeRequest): 
   }
   assertCurrent(subject);
   if (subject.home?.claim !== undefined) {
-    throw lostRaceError(subject.id, subject.status, { owner_pid: subject.home.claim.pid, generation: subject.generation });
+    throw lostRaceError('resume_agent', subject.id, subject.status, { owner_pid: subject.home.claim.pid, generation: subject.generation });
   }
   return undefined;
 }

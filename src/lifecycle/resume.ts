@@ -108,7 +108,7 @@ function claimSuspension(lifecycle: Lifecycle, subject: ResumeSubject): Claim {
   const facts = { suspensionId: subject.suspensionId ?? null, generation: subject.generation + 1 };
   const attempt = tryToClaim(lifecycle, subject, facts, 'resume_agent', 'resume of');
   if (attempt.kind === 'won') return attempt.claim;
-  throw lostRaceError(subject.id, subject.status, {
+  throw lostRaceError('resume_agent', subject.id, subject.status, {
     owner_pid: attempt.by?.pid ?? null,
     generation: attempt.by?.generation ?? subject.generation,
     suspension_id: subject.suspensionId ?? null,
@@ -121,7 +121,7 @@ function assertUnchanged(lifecycle: Lifecycle, subject: ResumeSubject): void {
   if (!stand.exists)
     throw snapshotError('missing', 'the file was removed', { target: subject.target, path: subject.snapshotPath, workerId: subject.id });
   if (hasMoved(subject, stand)) {
-    throw lostRaceError(subject.id, stand.status ?? subject.status, {
+    throw lostRaceError('resume_agent', subject.id, stand.status ?? subject.status, {
       generation: stand.generation,
       suspension_id: subject.suspensionId ?? null,
     });
@@ -321,7 +321,7 @@ function openResumed(lifecycle: Lifecycle, worker: Worker, claim: Claim, facts: 
   } catch (error) {
     armed.restore();
     if (isErrno(error, 'EEXIST') || hasCode(error, 'HARN-SUS-006'))
-      throw lostRaceError(worker.id, worker.status, { generation, suspension_id: suspension.suspension_id });
+      throw lostRaceError('resume_agent', worker.id, worker.status, { generation, suspension_id: suspension.suspension_id });
     throw persistError('resume_agent', 'resume of', shownPathOf(lifecycle, worker), error);
   }
   armed.forget();
@@ -365,7 +365,7 @@ function createJournal(
 ): JournalWriter {
   const { files } = lifecycle.platform;
   const path = journalPathOf(worker.snapshotPath);
-  if (!claim.isHeld()) throw lostRaceError(worker.id, worker.status, { generation });
+  if (!claim.isHeld()) throw lostRaceError('resume_agent', worker.id, worker.status, { generation });
   // What lies there is a leftover of a finished fold: the state check has seen that it does not count.
   if (standOnDisk(files, worker.snapshotPath).generation < generation) removeDurably(files, path);
   const { input, continueTranscript, cause, triggerId, eventId } = facts;

@@ -59,16 +59,19 @@ export function notStructuralError(): HarnError {
   });
 }
 
+/** What the caller asked for, as 006 names it. */
+export type RacingOperation = 'resume_agent' | 'suspend_agent' | 'close_agent';
+
 /** 006: the claim was lost, or the request was overtaken. */
-export function lostRaceError(workerId: string, status: string, detail: JsonObject = {}): HarnError {
-  const text = `resume_agent: worker ${workerId} changed before resume could complete (status=${status})`;
-  return susError('HARN-SUS-006', text, { operation: 'resume_agent', workerId, status, detail: { retryable: true, ...detail } });
+export function lostRaceError(operation: RacingOperation, workerId: string, status: string, detail: JsonObject = {}): HarnError {
+  const verb = operation.replace('_agent', '');
+  const text = `${operation}: worker ${workerId} changed before ${verb} could complete (status=${status})`;
+  return susError('HARN-SUS-006', text, { operation, workerId, status, detail: { retryable: true, ...detail } });
 }
 
 /** 006: a suspend or resume of a worker from a hook of its own transition. */
-export function inTransitionError(operation: string, workerId: string, status: string): HarnError {
-  const text = `resume_agent: worker ${workerId} changed before resume could complete (status=${status})`;
-  return susError('HARN-SUS-006', text, { operation, workerId, status, detail: { retryable: true, reason: 'in_transition' } });
+export function inTransitionError(operation: RacingOperation, workerId: string, status: string): HarnError {
+  return lostRaceError(operation, workerId, status, { reason: 'in_transition' });
 }
 
 /** 006: a timeout that came too late. */

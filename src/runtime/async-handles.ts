@@ -1,3 +1,4 @@
+import { redactJson, redactSecrets } from '../agent/secret-scan.ts';
 import type { Tool } from '../agent/tool.ts';
 import { renderInstant } from '../base/instant.ts';
 import type { Json, JsonObject } from '../base/json.ts';
@@ -26,7 +27,8 @@ export function startAsyncWork(context: Context, work: AsyncWork): JsonObject {
   const handle: AsyncHandle = {
     id: random.id('handle'),
     owner: currentLoop(context),
-    work,
+    // What describes it stands in snapshots and feedback, arguments and all.
+    work: { ...work, descriptor: redactSecrets(work.descriptor) },
     startedAt: renderInstant(clock.now()),
     startedMs: clock.monotonicMs(),
     abort: new AbortController(),
@@ -70,9 +72,9 @@ async function runBounded(context: Context, { work, abort }: AsyncHandle): Promi
       signal,
       Promise.resolve().then(() => work.run(inside)),
     );
-    return { status: 'completed', result: toJson(answer) };
+    return { status: 'completed', result: redactJson(toJson(answer)) };
   } catch (error) {
-    return { status: 'failed', error: display(caughtValue(error)) };
+    return { status: 'failed', error: redactSecrets(display(caughtValue(error))) };
   } finally {
     cancelTimer?.();
   }

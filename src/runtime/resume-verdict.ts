@@ -103,7 +103,7 @@ function stateRefusal(run: Run, subject: ResumeSubject): HarnError | undefined {
     });
     const claim = readLiveClaim(lifecycle.claims, claimPathOf(subject.snapshotPath));
     if (claim === undefined) return undefined;
-    return lostRaceError(subject.id, subject.status, { owner_pid: claim.pid, generation: claim.generation });
+    return lostRaceError('resume_agent', subject.id, subject.status, { owner_pid: claim.pid, generation: claim.generation });
   } catch (error) {
     return refusalOf(error);
   }

@@ -204,7 +204,7 @@ describe('harn workers close', () => {
     const { id } = json('list').data.workers[0];
     expect(json('close', id)).toMatchObject({
       ok: false,
-      error: { code: 'HARN-SUS-006', details: { detail: { owner: 'other-process' } } },
+      error: { code: 'HARN-SUS-006', message: expect.stringContaining('close_agent: '), details: { operation: 'close_agent' } },
     });
     world.write('go', '');
     expect(await run.ended).toMatchObject({ code: 0 });

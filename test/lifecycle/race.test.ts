@@ -123,7 +123,11 @@ describe('R16 T01 processes released at once on one snapshot', () => {
     await first.saw('in tool');
     const here = createWorld({ directory });
     await expect(resume(here, snapshot)).rejects.toMatchObject({ code: 'HARN-SUS-003', data: { status: 'running' } });
-    await expect(close(here, snapshot)).rejects.toMatchObject({ code: 'HARN-SUS-006', data: { detail: { owner: 'other-process' } } });
+    await expect(close(here, snapshot)).rejects.toMatchObject({
+      code: 'HARN-SUS-006',
+      message: expect.stringMatching(/^HARN-SUS-006: close_agent: worker \S+ changed before close could complete \(status=suspended\)$/),
+      data: { operation: 'close_agent', detail: { owner: 'other-process' } },
+    });
     first.process.kill('SIGSTOP');
     // On the clock of this process the lease of the stopped one is over.
     const { clock } = testPlatform();

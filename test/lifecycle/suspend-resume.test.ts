@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import { interruptAndSuspend } from '../../src/lifecycle/broadcast.ts';
 import { suspendNamed } from '../../src/lifecycle/suspend.ts';
 import type { Worker } from '../../src/lifecycle/worker.ts';
 import { FaultyFiles } from '../../src/platform/fault-points.ts';
-import type { Processes } from '../../src/platform/platform.ts';
+import type { Clock, Processes } from '../../src/platform/platform.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
@@ -112,6 +113,30 @@ describe('suspend', () => {
     const summary = await suspend(world, worker, { waitMs: 1, reason: 'please' });
     expect(summary).toMatchObject({ status: 'running', suspend_requested: { reason: 'please', initiator: 'operator' } });
     expect(await close(world, worker.id)).toMatchObject({ status: 'cancelled', lifecycle_state: 'closed' });
+  });
+
+  it('R96 a broadcast counts as suspended only what is parked: who reaches no boundary in time keeps the request', async () => {
+    const platform = testPlatform();
+    // The two seconds are over at once.
+    const realClock = { ...platform.clock, timer: (_ms: number, then: () => void) => platform.clock.timer(0, then, 'unref') } as Clock;
+    const world = createWorld({ realClock });
+    const busy = await busyWorld([{ end: true }], world);
+    const other = await busyWorld([{ end: true }], world);
+    const spec = { reason: 'halt', target_agents: [busy.worker.id, other.worker.id, 'worker_nobody'] };
+    const answer = await interruptAndSuspend(world.lifecycle, spec, async () => null);
+    const outcomes = (answer.targets as JsonObject[]).map(({ handle, outcome: how }) => [handle, how]);
+    expect(Object.fromEntries(outcomes)).toEqual({
+      [busy.worker.id]: 'suspend_requested',
+      [other.worker.id]: 'suspend_requested',
+      worker_nobody: 'unknown',
+    });
+    expect(answer).toMatchObject({ target_count: 3, suspended_count: 0, skipped_count: 3 });
+    busy.release();
+    expect(await outcome(world, busy.worker.id)).toMatchObject({ status: 'suspended', result: { initiator: 'triggered', reason: 'halt' } });
+    const again = await interruptAndSuspend(world.lifecycle, spec, async () => null);
+    expect(again.targets).toContainEqual({ handle: busy.worker.id, outcome: 'already_suspended' });
+    other.release();
+    await outcome(world, other.worker.id);
   });
 
   it('R10 loses against a natural end at the same boundary', async () => {

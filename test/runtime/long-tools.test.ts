@@ -101,6 +101,41 @@ describe('long-running tools', () => {
     ).toEqual(['suspended', '1', 'completed wait_for_go went wait_for_go true']);
   });
 
+  test('T29: credentials in a result, an error or the command of background work reach neither the model nor the snapshot', async () => {
+    // Put together at run time: the snapshot holds the text of the script.
+    const printed = await lines(`${SLOW}
+      fn key() { return "sk-" + "proj-${'a1B2'.repeat(10)}" }
+      fn leak() { wait_for_go(); return {found: [key(), 1], [key()]: nil} }
+      fn fail() { wait_for_go(); throw "denied for " + key() }
+      tool start() -> dict {
+        description "Starts the work"
+        async_tool_run("exec", ["echo", key()])
+        async_tool_run(leak)
+        return async_tool_run(fail)
+      }
+      llm_mock({tool_calls: [{name: "start", arguments: {}}]})
+      llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "wait"}}]})
+      llm_mock({text: "done"})
+      let w = spawn_agent({task: "Work", options: {provider: "mock", tool_format: "native", tools: start}})
+      let parked = wait_agent(w)
+      write_file(DIR + "/go", "")
+      while len(split(read_file(parked.snapshot_path), "ended_at")) < 3 { sleep(2ms) }
+      println(contains(read_file(parked.snapshot_path), "sk-" + "proj-a"))
+      wait_agent(resume_agent(w))
+      let told = llm_mock_calls()[2].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
+      let results = told.map({ m -> json_parse(split(m.content, "\\n")[1]) })
+      for r in results.filter({ r -> r.operation != "exec" }) { println(json_stringify([r.operation, r.result ?? r.error])) }
+      println(json_stringify(llm_mock_calls()))
+    `);
+    expect(printed.slice(0, 1)).toEqual(['false']);
+    expect(printed.slice(1, 3).sort()).toEqual([
+      '["fail","denied for [redacted]"]',
+      '["leak",{"found":["[redacted]",1],"[redacted]":null}]',
+    ]);
+    expect(printed[3]).toContain('exec echo [redacted]');
+    expect(printed[3]).not.toContain('sk-proj');
+  });
+
   test('what another process had started is told as lost', async () => {
     await lines(`${SLOW}
       tool start() -> dict { return async_tool_run("slow") }

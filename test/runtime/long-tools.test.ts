@@ -119,7 +119,7 @@ describe('long-running tools', () => {
       let w = spawn_agent({task: "Work", options: {provider: "mock", tool_format: "native", tools: start}})
       let parked = wait_agent(w)
       write_file(DIR + "/go", "")
-      while len(split(read_file(parked.snapshot_path), "ended_at")) < 3 { sleep(2ms) }
+      while len(split(read_file(parked.snapshot_path), "ended_at")) < 4 { sleep(2ms) }
       println(contains(read_file(parked.snapshot_path), "sk-" + "proj-a"))
       wait_agent(resume_agent(w))
       let told = llm_mock_calls()[2].messages.filter({ m -> contains(to_string(m.content), "kind=\\"tool_result\\"") })
@@ -130,7 +130,7 @@ describe('long-running tools', () => {
     expect(printed.slice(0, 1)).toEqual(['false']);
     expect(printed.slice(1, 3).sort()).toEqual([
       '["fail","denied for [redacted]"]',
-      '["leak",{"found":["[redacted]",1],"[redacted]":null}]',
+      '["leak",{"[redacted]":null,"found":["[redacted]",1]}]',
     ]);
     expect(printed[3]).toContain('exec echo [redacted]');
     expect(printed[3]).not.toContain('sk-proj');

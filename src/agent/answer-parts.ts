@@ -1,5 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import type { ModelAnswer, ModelEvent, ModelRequest, Usage } from './provider.ts';
+import type { CarriedPart, ModelAnswer, ModelEvent, ModelRequest, Usage } from './provider.ts';
+
+interface ReasoningPart {
+  readonly type: 'reasoning';
+  text: string;
+  signature: string;
+  readonly redacted?: string;
+}
 
 interface CallPart {
   id: string;
@@ -14,7 +21,7 @@ export class AnswerParts {
   readonly #calls: CallPart[] = [];
   #text = '';
   #thinking = '';
-  readonly #reasoning: { text: string; signature: string; redacted?: string }[] = [];
+  readonly #carried: (ReasoningPart | Extract<CarriedPart, { type: 'service' }>)[] = [];
   model: string;
   /** In the words of 1.3; undefined while the service has not said why it stopped: the stream is not at its end. */
   stopReason: string | undefined;
@@ -46,19 +53,29 @@ export class AnswerParts {
   }
 
   /** Begins a piece of reasoning that will be signed. @param redacted what stands for one that is not shown */
-  openReasoning(redacted?: string): { text: string; signature: string } {
-    const opened = { text: '', signature: '', ...(redacted === undefined ? {} : { redacted }) };
-    this.#reasoning.push(opened);
+  openReasoning(redacted?: string): ReasoningPart {
+    const opened: ReasoningPart = { type: 'reasoning', text: '', signature: '', ...(redacted === undefined ? {} : { redacted }) };
+    this.#carried.push(opened);
     return opened;
   }
 
+  get #reasoning(): ReasoningPart {
+    const last = this.#carried.at(-1);
+    return last?.type === 'reasoning' ? last : this.openReasoning();
+  }
+
   *signedThought(text: Json | undefined): Iterable<ModelEvent> {
-    if (typeof text === 'string') (this.#reasoning.at(-1) ?? this.openReasoning()).text += text;
+    if (typeof text === 'string') this.#reasoning.text += text;
     yield* this.thought(text);
   }
 
   sign(signature: Json | undefined): void {
-    if (typeof signature === 'string') (this.#reasoning.at(-1) ?? this.openReasoning()).signature += signature;
+    if (typeof signature === 'string') this.#reasoning.signature += signature;
+  }
+
+  /** A tool that the service ran itself, or its result. */
+  service(block: JsonObject): void {
+    this.#carried.push({ type: 'service', block });
   }
 
   /** Begins a call; services that give none get an id that counts over the answer. */
@@ -73,9 +90,9 @@ export class AnswerParts {
     yield { type: 'tool_arguments', id: call.id, name: call.name, partial: call.text };
   }
 
-  #signed(): ModelAnswer['reasoning'] {
-    const signed = this.#reasoning.filter(({ signature, redacted }) => signature !== '' || redacted !== undefined);
-    return signed.length === 0 ? undefined : signed;
+  #wantedBack(): ModelAnswer['carried'] {
+    const wanted = this.#carried.filter((part) => part.type === 'service' || part.signature !== '' || part.redacted !== undefined);
+    return wanted.length === 0 ? undefined : wanted;
   }
 
   build(usage: Usage): ModelAnswer {
@@ -84,7 +101,7 @@ export class AnswerParts {
       toolCalls: this.#calls.map(({ id, name, text }) => ({ id, name, arguments: parseArguments(text) })),
       thinking: this.#thinking === '' ? undefined : this.#thinking,
       thinkingSummary: undefined,
-      reasoning: this.#signed(),
+      carried: this.#wantedBack(),
       // Servers exist that say `stop` after a call.
       stopReason: this.stopReason === 'end_turn' && this.#calls.length > 0 ? 'tool_use' : this.stopReason,
       provider: this.#request.provider,

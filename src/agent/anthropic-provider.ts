@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { AnswerParts, type CallPart } from './answer-parts.ts';
+import { AnswerParts, type CallPart, parseArguments } from './answer-parts.ts';
 import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import {
@@ -14,7 +14,7 @@ import {
   streamFault,
   wantsStream,
 } from './http-provider.ts';
-import { type Block, type Message, messageCalls, messageText } from './message.ts';
+import { type Block, isForeignBlock, type Message, messageCalls, messageText } from './message.ts';
 import { maxOutputTokens } from './model-catalog.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
@@ -48,7 +48,7 @@ function isStop({ type }: JsonObject): boolean {
 }
 
 function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
-  const { model, messages, tools, toolChoice, options } = request;
+  const { model, tools, toolChoice, options } = request;
   const thinking = wireThinking(options.thinking);
   const system = [request.system ?? '', formatInstruction(options)].filter((part) => part !== '').join('\n\n');
   const cached = options.cache === true ? CACHED : {};
@@ -57,7 +57,7 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
     max_tokens: maxTokens(model, options, thinking),
     stream: isStream,
     ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
-    messages: options.cache === true ? withCacheMark(wireMessages(messages)) : wireMessages(messages),
+    messages: options.cache === true ? withCacheMark(wireMessages(request)) : wireMessages(request),
     ...(tools.length === 0
       ? {}
       : {
@@ -123,22 +123,23 @@ function wireThinking(thinking: Json | undefined): JsonObject | undefined {
 type WireMessage = { readonly role: string; readonly content: readonly Json[] };
 
 /** Neighbours of one role become one message: the API wants them to alternate, and a result may be followed by user text. */
-function wireMessages(messages: readonly Message[]): WireMessage[] {
+function wireMessages(request: ModelRequest): WireMessage[] {
   const merged: { role: string; content: Json[] }[] = [];
-  for (const message of messages) {
+  for (const message of request.messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = merged.at(-1);
-    const content = wireContent(message);
+    const content = wireContent(message, request);
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) merged.push({ role, content });
   }
   return merged;
 }
 
-function wireContent(message: Message): Json[] {
+function wireContent(message: Message, request: ModelRequest): Json[] {
   if (message.role === 'tool')
     return [{ type: 'tool_result', tool_use_id: wireId(message.tool_call_id ?? ''), content: messageText(message) }];
-  const blocks = typeof message.content === 'string' ? textBlocks(message.content) : message.content.flatMap(wireBlock);
+  const blocks =
+    typeof message.content === 'string' ? textBlocks(message.content) : sendableBlocks(message.content, request).flatMap(wireBlock);
   const calls = messageCalls(message).map(({ id, name, arguments: input }): Json => ({ type: 'tool_use', id: wireId(id), name, input }));
   return [...blocks, ...calls];
 }
@@ -153,6 +154,32 @@ function textBlocks(text: string): Json[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
+/**
+ * What the service did itself goes back with its result or not at all, and a search only while the request knows the tools
+ * that it found: the service refuses whatever else.
+ */
+function sendableBlocks(blocks: readonly Block[], request: ModelRequest): readonly Block[] {
+  const own = blocks.filter((block) => !isForeignBlock(block, request));
+  const service = own.flatMap((block) => (block.type === 'service' ? [block.block] : []));
+  const begun = new Set(service.flatMap(({ type, id }) => (type === SERVICE_CALL ? [id] : [])));
+  const isComplete = (block: JsonObject): boolean => begun.has(block.tool_use_id) && isStillKnown(block, request);
+  const complete = new Set(service.flatMap((block) => (isComplete(block) ? [block.tool_use_id] : [])));
+  return own.filter((block) => block.type !== 'service' || complete.has(block.block.tool_use_id ?? block.block.id));
+}
+
+function isStillKnown({ type, content }: JsonObject, { tools, toolSearch }: ModelRequest): boolean {
+  if (type !== 'tool_search_tool_result') return true;
+  if (toolSearch === undefined) return false;
+  const references = isJsonObject(content) && Array.isArray(content.tool_references) ? content.tool_references : [];
+  return references.every((one) => isJsonObject(one) && tools.some(({ name }) => name === one.tool_name));
+}
+
+const SERVICE_CALL = 'server_tool_use';
+
+function isServiceBlock({ type }: JsonObject): boolean {
+  return type === SERVICE_CALL || (typeof type === 'string' && type.endsWith('_tool_result'));
+}
+
 function wireBlock(block: Block): Json[] {
   switch (block.type) {
     case 'text':
@@ -163,6 +190,8 @@ function wireBlock(block: Block): Json[] {
           ? { type: 'thinking', thinking: block.text, signature: block.signature }
           : { type: 'redacted_thinking', data: block.redacted },
       ];
+    case 'service':
+      return [block.block];
     case 'image':
       return [
         {
@@ -183,6 +212,8 @@ class AnswerReader {
   readonly #exchange: Exchange;
   readonly #parts: AnswerParts;
   readonly #calls = new Map<number, CallPart>();
+  /** What the service does itself; its input arrives as that of a call does. */
+  readonly #service = new Map<number, { readonly block: { input?: Json }; text: string }>();
   #input: JsonObject = {};
   #outputTokens = 0;
 
@@ -227,7 +258,8 @@ class AnswerReader {
   }
 
   /** In a stream a block opens empty and its deltas fill it; in a message it is complete. */
-  *#open(index: number, { type, id, name, text, thinking, signature, input, data }: JsonObject): Iterable<ModelEvent> {
+  *#open(index: number, block: JsonObject): Iterable<ModelEvent> {
+    const { type, id, name, text, thinking, signature, input, data } = block;
     if (type === 'text') yield* this.#parts.text(text);
     if (type === 'thinking') {
       this.#parts.openReasoning();
@@ -235,10 +267,17 @@ class AnswerReader {
       this.#parts.sign(signature);
     }
     if (type === 'redacted_thinking' && typeof data === 'string') this.#parts.openReasoning(data);
+    if (isServiceBlock(block)) this.#openService(index, block);
     if (type !== 'tool_use') return;
     const call = this.#parts.openCall(String(id ?? ''), String(name ?? ''));
     this.#calls.set(index, call);
     if (isJsonObject(input) && Object.keys(input).length > 0) yield* this.#parts.callArguments(call, JSON.stringify(input));
+  }
+
+  #openService(index: number, given: JsonObject): void {
+    const block: JsonObject & { input?: Json } = { ...given };
+    this.#service.set(index, { block, text: '' });
+    this.#parts.service(block);
   }
 
   *#delta(index: number, { type, text, thinking, signature, partial_json: partial }: JsonObject): Iterable<ModelEvent> {
@@ -246,6 +285,8 @@ class AnswerReader {
     else if (type === 'thinking_delta') yield* this.#parts.signedThought(thinking);
     else if (type === 'signature_delta') this.#parts.sign(signature);
     else if (type === 'input_json_delta' && typeof partial === 'string') {
+      const service = this.#service.get(index);
+      if (service !== undefined) service.text += partial;
       const call = this.#calls.get(index);
       if (call !== undefined) yield* this.#parts.callArguments(call, partial);
     }
@@ -261,6 +302,7 @@ class AnswerReader {
   }
 
   build(): ModelAnswer {
+    for (const { block, text } of this.#service.values()) if (text !== '') block.input = parseArguments(text);
     const read = asNumber(this.#input.cache_read_input_tokens);
     const written = asNumber(this.#input.cache_creation_input_tokens);
     return this.#parts.build({

@@ -43,6 +43,7 @@ const LOOKS: Readonly<Record<Block['type'], Look>> = {
   tool_use: (block) => hasTexts(block, 'id', 'name') && isJsonObject(block.input),
   tool_result: (block) => hasTexts(block, 'tool_use_id') && block.content !== undefined,
   reasoning: (block) => hasTexts(block, 'text', 'signature', 'provider', 'model'),
+  service: (block) => hasTexts(block, 'provider', 'model') && isJsonObject(block.block),
 };
 
 function isSendableBlock(block: unknown): boolean {

@@ -31,7 +31,9 @@ export type Block =
       readonly redacted?: string | undefined;
       readonly provider: string;
       readonly model: string;
-    };
+    }
+  /** What the service itself did within its answer, in its own words: as bound to provider and model as its reasoning. */
+  | { readonly type: 'service'; readonly block: JsonObject; readonly provider: string; readonly model: string };
 
 export type Message = {
   readonly role: Role;
@@ -67,6 +69,7 @@ const blockSchema = z.discriminatedUnion('type', [
     provider: z.string(),
     model: z.string(),
   }),
+  z.object({ type: z.literal('service'), block: jsonObject, provider: z.string(), model: z.string() }),
 ]);
 
 const messageSchema = z.object({
@@ -124,4 +127,9 @@ export function messageText(message: Message): string {
 /** Calls of an assistant message, whichever way it writes them. */
 export function messageCalls(message: Message): readonly ToolCall[] {
   return message.role === 'assistant' ? (message.tool_calls ?? []) : [];
+}
+
+/** Whether another model wrote this block for itself: its service refuses it, and nobody else can read it. */
+export function isForeignBlock(block: Block, target: { readonly provider: string; readonly model: string }): boolean {
+  return (block.type === 'reasoning' || block.type === 'service') && (block.provider !== target.provider || block.model !== target.model);
 }

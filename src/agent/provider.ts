@@ -52,8 +52,8 @@ export interface ModelAnswer {
   readonly toolCalls: readonly ToolCall[];
   readonly thinking: string | undefined;
   readonly thinkingSummary: string | undefined;
-  /** Reasoning that the service wants back as it was, in its order. */
-  readonly reasoning?: readonly SignedReasoning[] | undefined;
+  /** What the service wants back as it was, in its order. */
+  readonly carried?: readonly CarriedPart[] | undefined;
   /** `end_turn`, `max_tokens`, `tool_use`, `stop_sequence`. */
   readonly stopReason: string | undefined;
   readonly provider: string;
@@ -63,12 +63,16 @@ export interface ModelAnswer {
   readonly blocks: readonly JsonObject[] | undefined;
 }
 
-export interface SignedReasoning {
-  readonly text: string;
-  readonly signature: string;
-  /** What stands for reasoning that the service does not show. */
-  readonly redacted?: string | undefined;
-}
+export type CarriedPart =
+  | {
+      readonly type: 'reasoning';
+      readonly text: string;
+      readonly signature: string;
+      /** What stands for reasoning that the service does not show. */
+      readonly redacted?: string | undefined;
+    }
+  /** A tool that the service ran itself, or what came of it. */
+  | { readonly type: 'service'; readonly block: JsonObject };
 
 export type Usage = {
   readonly input_tokens: number;

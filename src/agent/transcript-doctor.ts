@@ -5,7 +5,7 @@ import { compactionPlan, contextTokens } from './compaction.ts';
 import { unknownOutcome } from './fold-journal.ts';
 import { firstCodePoints } from './json-text.ts';
 import { readLoopState, writeLoopState } from './loop-state.ts';
-import { type Block, type Message, messageCalls, toolMessage } from './message.ts';
+import { isForeignBlock, type Message, messageCalls, toolMessage } from './message.ts';
 import { sendableMessage } from './message-shape.ts';
 import { appendEvent, estimateTokens, type Transcript } from './transcript.ts';
 
@@ -96,17 +96,13 @@ function isEmpty(message: Message): boolean {
 function fixBlocks(message: Message, index: number, target: ModelIdentity, repairs: Repair[]): Message {
   if (typeof message.content === 'string') return message;
   const content = message.content.filter((block) => {
-    if (isForeignReasoning(block, target)) {
+    if (isForeignBlock(block, target)) {
       repairs.push({ repair: 'signed_block_dropped', index });
       return false;
     }
     return true;
   });
   return content.length === message.content.length ? message : { ...message, content };
-}
-
-function isForeignReasoning(block: Block, target: ModelIdentity): boolean {
-  return block.type === 'reasoning' && (block.provider !== target.provider || block.model !== target.model);
 }
 
 function fixText(message: Message, index: number, repairs: Repair[]): Message {

@@ -1,6 +1,7 @@
 import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
+import { answerMessage } from './answer-message.ts';
 import { assertWithinBudget, fitsBudget, passesTotal } from './call-budget.ts';
 import { sessionEvent } from './call-events.ts';
 import { judgeDone, judgeRequest } from './done-judge.ts';
@@ -12,7 +13,7 @@ import { applyRecord, feedbackMessage, type TurnRecord } from './loop-record.ts'
 import { buildRequest, rewrittenMessages } from './loop-request.ts';
 import type { EndFacts } from './loop-result.ts';
 import { type AddedMessage, type CallResult, type CallUsage, type Feedback, withNames } from './loop-state.ts';
-import { assistantMessage, type Block, type Message, type ToolCall, userMessage } from './message.ts';
+import { type Message, type ToolCall, userMessage } from './message.ts';
 import type { CallEvent } from './model-call.ts';
 import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
@@ -168,17 +169,19 @@ function emitCallEvent(loop: Loop, event: CallEvent): void {
 function readAnswer(loop: Loop, answer: ModelAnswer): ReadAnswer {
   const { text, toolCalls } = answer;
   const plain = { text, done: undefined, errors: [], violations: [] };
-  if (toolCalls.length > 0) return { ...plain, message: answerMessage(loop, answer, toolCalls), calls: toolCalls, isTextGrammar: false };
+  if (toolCalls.length > 0)
+    return { ...plain, message: answerMessage(loop.frame.target, answer, toolCalls), calls: toolCalls, isTextGrammar: false };
   const isText = loop.frame.format === 'text';
   const fallback = isText ? undefined : textFallback(loop, text);
   if (!isText && fallback !== 'accepted')
-    return { ...plain, message: answerMessage(loop, answer, []), calls: [], isTextGrammar: false, fallback };
+    return { ...plain, message: answerMessage(loop.frame.target, answer, []), calls: [], isTextGrammar: false, fallback };
   const { calls, errors, violations, done } = parseTextResponse(text, loop.frame.toolNames);
   // Without tools of its own a loop was taught no grammar, so plain prose breaks none.
   const broken = loop.live.tools.length === 0 ? [] : violations;
-  if (isText) return { text, message: answerMessage(loop, answer, []), calls, isTextGrammar: true, done, errors, violations: broken };
+  if (isText)
+    return { text, message: answerMessage(loop.frame.target, answer, []), calls, isTextGrammar: true, done, errors, violations: broken };
   loop.fallbackTurns++;
-  return { ...plain, message: answerMessage(loop, answer, calls), calls, isTextGrammar: false, errors, fallback };
+  return { ...plain, message: answerMessage(loop.frame.target, answer, calls), calls, isTextGrammar: false, errors, fallback };
 }
 
 function textFallback({ options, fallbackTurns }: Loop, text: string): 'accepted' | 'rejected' | undefined {
@@ -186,16 +189,6 @@ function textFallback({ options, fallbackTurns }: Loop, text: string): 'accepted
   if (!text.includes('<tool_call>')) return undefined;
   if (nativeToolFallback === 'reject') return 'rejected';
   return nativeToolFallback === 'allow' || fallbackTurns === 0 ? 'accepted' : 'rejected';
-}
-
-/** Signed reasoning has to go back with its message; other reasoning is not kept (1.3). */
-function answerMessage({ frame }: Loop, { text, reasoning }: ModelAnswer, calls: readonly ToolCall[]): Message {
-  if (reasoning === undefined) return assistantMessage(text, calls);
-  // The model that was asked for, not the name that the service has for what answered: an alias stays one over a resume.
-  const { provider, model } = frame.target;
-  const blocks = reasoning.map((part): Block => ({ type: 'reasoning', ...part, provider, model }));
-  const content: Block[] = text === '' ? blocks : [...blocks, { type: 'text', text }];
-  return { ...assistantMessage('', calls), content };
 }
 
 // Steps 10 and 7.3: a turn that parks the loop.

@@ -1,8 +1,9 @@
+import { answerMessage } from '../agent/answer-message.ts';
 import { assertWithinBudget, budgetError, passesTotal, projectCall } from '../agent/call-budget.ts';
 import { retryFacts } from '../agent/call-events.ts';
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
-import { assistantMessage, decodeMessages, type Message, userMessage } from '../agent/message.ts';
+import { decodeMessages, type Message, userMessage } from '../agent/message.ts';
 import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
 import type { ModelAnswer, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
@@ -79,7 +80,7 @@ export async function askOnce(context: Context, call: LlmCall, onEvent?: (event:
     },
   );
   const answer = withTextCalls(shaped.answer, request);
-  const transcript = shaped.faults.length > 0 ? before : appendMessage(before, assistantMessage(answer.text, answer.toolCalls));
+  const transcript = shaped.faults.length > 0 ? before : appendMessage(before, answerMessage(request, answer, answer.toolCalls));
   storeHistory(services, history, transcript);
   return { result: buildLlmResult(answer, { data: shaped.data, transcript }), shaped };
 }

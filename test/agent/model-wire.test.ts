@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerMessage } from '../../src/agent/answer-message.ts';
 import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
 import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
+import type { Message } from '../../src/agent/message.ts';
 import { type CallEvent, type CallPolicy, callModel } from '../../src/agent/model-call.ts';
-import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
+import type { ModelAnswer, ModelRequest, ToolSpec } from '../../src/agent/provider.ts';
 import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
@@ -135,7 +137,7 @@ describe('answers', () => {
     expect(answer.toolCalls.map((call) => call.id)).toEqual(['call_a', 'call_b']);
     expect(answer).toMatchObject({
       thinking: 'Hm, höflich.',
-      reasoning: [{ text: 'Hm, höflich.', signature: 'EqQB' }],
+      carried: [{ type: 'reasoning', text: 'Hm, höflich.', signature: 'EqQB' }],
       model: 'claude-sonnet-4-20250514',
     });
     expect(answer.usage).toMatchObject({ cache_read_tokens: 50, cache_write_tokens: 10 });
@@ -540,6 +542,60 @@ describe('what is asked', () => {
     expect((await body('openai', { tools })).tools).toEqual([
       { type: 'function', function: { name: 'deploy', description: 'd', parameters: {} } },
     ]);
+  });
+
+  describe('anthropic: a search that the service made itself', () => {
+    const FOUND = { type: 'tool_search_tool_search_result', tool_references: [{ type: 'tool_reference', tool_name: 'deploy' }] };
+    const SEARCH = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'tool_search_tool_bm25', input: { query: 'ship' } };
+    const RESULT = { type: 'tool_search_tool_result', tool_use_id: 'srvtoolu_1', content: FOUND };
+    const CALL = { type: 'tool_use', id: 'toolu_1', name: 'deploy', input: {} };
+    const deploy: ToolSpec = { name: 'deploy', description: 'd', parameters: {}, deferLoading: true };
+    const searching = { tools: [deploy], toolSearch: { style: 'anthropic', variant: 'bm25' } } as const;
+    const usage = { input_tokens: 9, output_tokens: 4 };
+    const STREAM = sse(
+      { type: 'message_start', message: { model: 'm', usage } },
+      { type: 'content_block_start', index: 0, content_block: { ...SEARCH, input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"query":' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '"ship"}' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_start', index: 1, content_block: RESULT },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'content_block_start', index: 2, content_block: CALL },
+      { type: 'content_block_stop', index: 2 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage },
+      { type: 'message_stop' },
+    );
+    const MESSAGE = JSON.stringify({ type: 'message', model: 'm', content: [SEARCH, RESULT, CALL], stop_reason: 'tool_use', usage });
+    const json = { 'content-type': 'application/json' };
+
+    test.each([
+      ['in a stream', { body: STREAM }],
+      ['in one message', { headers: json, body: MESSAGE }],
+    ] as const)('%s: it goes back as it came, before the call', async (_how, reply) => {
+      server.reply(reply);
+      const answer = await ask({ provider: 'anthropic', change: searching });
+      expect(answer.toolCalls).toEqual([{ id: 'toolu_1', name: 'deploy', arguments: {} }]);
+      const { provider, model } = request('anthropic');
+      const messages: Message[] = [
+        { role: 'user', content: 'go' },
+        answerMessage({ provider, model }, answer, answer.toolCalls),
+        { role: 'tool', tool_call_id: 'toolu_1', name: 'deploy', content: 'done' },
+      ];
+      expect((await body('anthropic', { ...searching, messages })).messages).toMatchObject([{}, { content: [SEARCH, RESULT, CALL] }, {}]);
+      // The service refuses a reference to a tool that it is not told of, and a search nobody may make.
+      for (const change of [{ ...searching, tools: [{ ...deploy, name: 'other' }] }, { tools: [deploy] }]) {
+        expect((await body('anthropic', { ...change, messages })).messages).toMatchObject([{}, { content: [CALL] }, {}]);
+      }
+      expect((await body('anthropic', { ...searching, messages, model: 'another' })).messages).toMatchObject([{}, { content: [CALL] }, {}]);
+    });
+
+    test('without its result it does not go back', async () => {
+      const service = { type: 'service', block: SEARCH, provider: 'anthropic', model: request('anthropic').model } as const;
+      const messages: Message[] = [{ role: 'assistant', content: [service, { type: 'text', text: 'cut' }] }];
+      expect((await body('anthropic', { ...searching, messages })).messages).toEqual([
+        { role: 'assistant', content: [{ type: 'text', text: 'cut' }] },
+      ]);
+    });
   });
 
   test('anthropic: ids of another service are written so that they are taken, on both sides', async () => {

@@ -41,7 +41,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-function main(folder: string, count: number): void {
+async function main(folder: string, count: number): Promise<void> {
   const platform = createNodePlatform();
   const locations = locateState(platform.env, folder);
   const never = (): never => {
@@ -64,7 +64,7 @@ function main(folder: string, count: number): void {
   );
   const before = heapBytes();
   const start = performance.now();
-  const armed = rearmParked(lifecycle);
+  const armed = await rearmParked(lifecycle);
   const rearmMs = performance.now() - start;
   if (armed !== count) throw new Error(`${armed} of ${count} were armed`);
   const bytesEach = (heapBytes() - before) / count;
@@ -78,4 +78,4 @@ function main(folder: string, count: number): void {
   process.exit(0);
 }
 
-main(process.argv[2] as string, Number(process.argv[3]));
+await main(process.argv[2] as string, Number(process.argv[3]));

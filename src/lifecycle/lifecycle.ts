@@ -53,6 +53,12 @@ export interface Rebinder {
    * @throws HarnError `HARN-SUS-004`, reason `program`, `tools` or `closures`
    */
   rebind(request: RebindRequest): Promise<Rebound>;
+  /**
+   * Only the predicate of the trigger that a parked worker waits for, and lines to warn with; absent, no predicate can be had.
+   *
+   * @throws HarnError `HARN-SUS-004`, as `rebind`
+   */
+  rebindPredicate?(request: RebindRequest): Promise<Pick<Rebound, 'predicate' | 'warnings'>>;
   /** How a callable can be found again: an entry for `program.closures` of the snapshot. */
   describe?(slot: string, callable: unknown): JsonObject;
 }

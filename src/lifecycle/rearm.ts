@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { errorText } from '../base/harn-error.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
 import { ownIdentity } from '../store/process-identity.ts';
@@ -6,6 +7,8 @@ import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { type ArmedRecord, armedSchema, type SuspensionRecord, suspensionSchema } from '../store/snapshot-schema.ts';
 import { rewriteWaiters, type Waiter } from '../store/waiter-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { rebindRequest } from './rebind-request.ts';
+import type { Opaque } from './spec-value.ts';
 import { type ParkedWorker, waiterOf } from './waker.ts';
 import { splitSnapshot, Worker } from './worker.ts';
 import { readWorkerFiles } from './worker-files.ts';
@@ -13,12 +16,12 @@ import { readWorkerFiles } from './worker-files.ts';
 /**
  * Arming what earlier processes parked (spec/agents.md 9.7), for a host that stays: from the index of waiters, or,
  * when that is missing or damaged, from the heads of the snapshots. No transcript is read before a worker wakes, and
- * what is overdue fires at once.
+ * what is overdue fires at once. Only a trigger with a predicate needs the script that parked it; those come last.
  *
  * @returns how many suspensions wait now
  */
-export function rearmParked(lifecycle: Lifecycle): number {
-  const { platform, locations, waker } = lifecycle;
+export async function rearmParked(lifecycle: Lifecycle): Promise<number> {
+  const { platform, locations } = lifecycle;
   const armed_by = ownIdentity(platform);
   // Rewritten at each start, so that entries that are over do not pile up.
   const waiters = rewriteWaiters(
@@ -27,11 +30,35 @@ export function rearmParked(lifecycle: Lifecycle): number {
     () => waitersFromHeads(lifecycle),
     (waiter) => ({ ...waiter, armed_by }),
   );
+  const withPredicate: Waiter[] = [];
   for (const waiter of waiters) {
-    if (lifecycle.registry.get(waiter.worker_id) === undefined)
-      waker.rearm(new ParkedElsewhere(platform.files, waiter), waiter, waiter.armed);
+    if (hasPredicate(waiter)) withPredicate.push(waiter);
+    else rearm(lifecycle, waiter);
   }
-  return waker.size;
+  for (const waiter of withPredicate) rearm(lifecycle, waiter, await predicateOf(lifecycle, waiter));
+  return lifecycle.waker.size;
+}
+
+function rearm({ platform, registry, waker }: Lifecycle, waiter: Waiter, predicate?: Opaque): void {
+  if (registry.get(waiter.worker_id) === undefined)
+    waker.rearm(new ParkedElsewhere(platform.files, waiter, predicate), waiter, waiter.armed);
+}
+
+function hasPredicate({ armed, conditions }: Waiter): boolean {
+  return armed.trigger && isJsonObject(conditions) && isJsonObject(conditions.trigger) && conditions.trigger.when_unbound === true;
+}
+
+/** Undefined where it cannot be had: the trigger then stays unarmed, and what else may wake the worker does not. */
+async function predicateOf(lifecycle: Lifecycle, { worker_id: id, snapshot_path: path }: Waiter): Promise<Opaque | undefined> {
+  try {
+    const { record } = splitSnapshot(readWorkerFiles(lifecycle, path, id).snapshot);
+    const rebound = await lifecycle.rebinder.rebindPredicate?.(rebindRequest(record, path, id));
+    for (const warning of rebound?.warnings ?? []) lifecycle.warn(warning);
+    return rebound?.predicate;
+  } catch (error) {
+    lifecycle.warn(`harn: the trigger of ${id} is not armed: ${errorText(error)}`);
+    return undefined;
+  }
 }
 
 /** The whole of a parked worker, read when something has to change it. */
@@ -52,11 +79,13 @@ export function loadedWorker(lifecycle: Lifecycle, parked: ParkedWorker): Worker
 class ParkedElsewhere implements ParkedWorker {
   readonly id: string;
   readonly snapshotPath: string;
+  readonly predicate: Opaque | undefined;
   readonly #files: Files;
 
-  constructor(files: Files, waiter: Waiter) {
+  constructor(files: Files, waiter: Waiter, predicate: Opaque | undefined) {
     this.id = waiter.worker_id;
     this.snapshotPath = waiter.snapshot_path;
+    this.predicate = predicate;
     this.#files = files;
   }
 

@@ -1,6 +1,6 @@
 import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
-import type { Json, JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import { isErrno, removeDurably } from '../store/atomic-file.ts';
 import type { Claim } from '../store/claim-file.ts';
 import { type JournalOpen, JournalWriter, journalPathOf } from '../store/journal-file.ts';
@@ -9,6 +9,7 @@ import type { LoopState, ResumeCause, ResumeFacts } from './activation.ts';
 import { suspendPayload } from './hook-payload.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { persistError, shownPathOf, sweepLeftovers, tryToClaim } from './persist.ts';
+import { rebindRequest } from './rebind-request.ts';
 import { recoverInterrupted } from './recover.ts';
 import { checkResumable } from './resume-check.ts';
 import { hasMoved, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
@@ -137,16 +138,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   const { record, state } = recovered ?? splitSnapshot(files.snapshot);
   assertStoredConditions(record.suspension?.conditions ?? null, subject);
   assertStoredConfig(lifecycle, record.config.spec ?? {}, subject);
-  const rebound = await lifecycle.rebinder.rebind({
-    program: record.program ?? null,
-    config: { ...record.config.spec, task: record.task, graph: (record.config.graph ?? null) as Json }, // a payload of the snapshot
-    mode: record.mode,
-    workerId: record.id,
-    snapshotPath,
-    target,
-    execution: record.execution ?? undefined,
-    daemon: record.daemon ?? undefined,
-  });
+  const rebound = await lifecycle.rebinder.rebind(rebindRequest(record, snapshotPath, target));
   const worker = new Worker(snapshotPath, record, repaired(lifecycle, record.id, state, rebound.model), rebound.live);
   worker.predicate = rebound.predicate;
   worker.snapshotSha256 = files.sha256;

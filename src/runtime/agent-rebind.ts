@@ -46,6 +46,7 @@ import { Dict, type HarnFunction, type Value } from './value.ts';
 export function createRebinder(run: Run, enterProject: EnterProject): Rebinder {
   return {
     rebind: (request) => rebind(run, request, enterProject),
+    rebindPredicate: (request) => rebindPredicate(run, request, enterProject),
     // A callable of conditions is a closure of the script that parked.
     describe: (slot, callable) => describeClosure(run, { slot, fn: callable as HarnFunction }),
   };
@@ -76,6 +77,18 @@ async function rebind(run: Run, request: RebindRequest, enterProject: EnterProje
     warnings: program?.warnings ?? [],
     predicate: predicateOf(closures),
   };
+}
+
+/** As little of the program as the predicate needs: the other closures of the loop wait for its resume. */
+async function rebindPredicate(
+  run: Run,
+  request: RebindRequest,
+  enterProject: EnterProject,
+): Promise<Pick<Rebound, 'predicate' | 'warnings'>> {
+  if (request.program === null) return { warnings: [] };
+  const closures = objectsOf(request.program.closures).filter(({ slot }) => slot === PREDICATE_SLOT);
+  const program = await loadParked(run, rootContext(run), request, { ...request.program, closures }, enterProject);
+  return { predicate: predicateOf(bindClosures(program)), warnings: program.warnings };
 }
 
 /** @throws HarnError `HARN-SUS-004` when the directory of the worker is gone */

@@ -57,16 +57,17 @@ describe('a host that starts again', () => {
       return row?.kind === 'worker' ? row.suspension?.attendance : row?.problem;
     };
     expect(await attendance()).toBe('unattended');
-    rearmParked(next.lifecycle);
+    await rearmParked(next.lifecycle);
     expect(await attendance()).toBe('attended');
   });
 
   it('T20 fires a timeout at its instant, however often it was restarted', async () => {
     const { directory, snapshot } = await parked({ timeout: { duration_minutes: 30 } });
-    for (const minutes of [5, 10, 29]) expect(rearmParked(host(directory, NOON + minutes * MINUTE).lifecycle)).toBe(1);
-    for (let restart = 0; restart < 20; restart++) rearmParked(host(directory, NOON + 30 * MINUTE - 1000 + 50 * restart - 1).lifecycle);
+    for (const minutes of [5, 10, 29]) expect(await rearmParked(host(directory, NOON + minutes * MINUTE).lifecycle)).toBe(1);
+    for (let restart = 0; restart < 20; restart++)
+      await rearmParked(host(directory, NOON + 30 * MINUTE - 1000 + 50 * restart - 1).lifecycle);
     const last = host(directory, NOON + 30 * MINUTE - 1);
-    rearmParked(last.lifecycle);
+    await rearmParked(last.lifecycle);
     expect(last.runner.activations).toEqual([]);
     await last.clock.advance(1);
     expect(await statusOf(snapshot)).toBe('completed');
@@ -76,7 +77,7 @@ describe('a host that starts again', () => {
   it('T20 fires what is overdue at once, and once when two hosts share the directory', async () => {
     const { directory, snapshot } = await parked({ timeout: { duration_minutes: 30 } });
     const hosts = [host(directory, NOON + 45 * MINUTE), host(directory, NOON + 45 * MINUTE)];
-    for (const each of hosts) rearmParked(each.lifecycle);
+    for (const each of hosts) await rearmParked(each.lifecycle);
     for (const each of hosts) await each.clock.advance(0);
     expect(await statusOf(snapshot)).toBe('completed');
     expect(hosts.flatMap((each) => each.runner.activations)).toHaveLength(1);
@@ -85,7 +86,7 @@ describe('a host that starts again', () => {
   it('can fail a worker that it never loaded', async () => {
     const { directory, snapshot } = await parked({ timeout: { duration_minutes: 1, on_timeout: 'fail' } });
     const later = host(directory, NOON + 2 * MINUTE);
-    rearmParked(later.lifecycle);
+    await rearmParked(later.lifecycle);
     await later.clock.advance(0);
     expect(await statusOf(snapshot)).toBe('failed');
   });
@@ -96,7 +97,7 @@ describe('a host that starts again', () => {
       const before = readFileSync(waiters, 'utf8');
       if (damage === 'missing') unlinkSync(waiters);
       else writeFileSync(waiters, 'garbage\n{}\n');
-      expect(rearmParked(host(directory, NOON).lifecycle)).toBe(1);
+      expect(await rearmParked(host(directory, NOON).lifecycle)).toBe(1);
       expect(JSON.parse(readFileSync(waiters, 'utf8'))).toEqual(JSON.parse(before));
       expect(before).toContain(id);
       expect(before.length).toBeLessThan(1024);
@@ -121,9 +122,9 @@ describe('a host that starts again', () => {
     });
     const first = createWorld({ directory, live, platform: { files: racing } });
     first.clock.mock(NOON);
-    expect(rearmParked(first.lifecycle)).toBe(2);
+    expect(await rearmParked(first.lifecycle)).toBe(2);
     closeSync(descriptor);
-    expect(rearmParked(host(directory, NOON).lifecycle)).toBe(2);
+    expect(await rearmParked(host(directory, NOON).lifecycle)).toBe(2);
     expect(readdirSync(join(directory, '.harn')).filter((name) => name.startsWith('waiters'))).toEqual(['waiters.jsonl']);
   });
 
@@ -131,7 +132,7 @@ describe('a host that starts again', () => {
     const { directory, waiters } = await parked({ timeout: { duration_minutes: 5 } });
     renameSync(waiters, `${waiters}.old`);
     writeFileSync(waiters, '');
-    expect(rearmParked(host(directory, NOON).lifecycle)).toBe(1);
+    expect(await rearmParked(host(directory, NOON).lifecycle)).toBe(1);
     expect(existsSync(`${waiters}.old`)).toBe(false);
   });
 
@@ -142,7 +143,7 @@ describe('a host that starts again', () => {
     await other.lifecycle.registry.get(id)?.settled();
     expect(existsSync(waiters)).toBe(true);
     const later = host(directory, NOON + 6 * MINUTE);
-    expect(rearmParked(later.lifecycle)).toBe(0);
+    expect(await rearmParked(later.lifecycle)).toBe(0);
     await later.clock.advance(0);
     expect(later.runner.activations).toEqual([]);
   });
@@ -153,7 +154,7 @@ describe('a host that starts again', () => {
       timeout: { duration_minutes: 5 },
     });
     const later = host(directory, NOON);
-    expect(rearmParked(later.lifecycle)).toBe(1);
+    expect(await rearmParked(later.lifecycle)).toBe(1);
     expect(later.lifecycle.triggers.list()).toEqual([]);
     expect(later.lifecycle.audit.take()).toMatchObject([{ kind: 'auto_resume_lost', payload: { cause: 'unbound_closure' } }]);
   });

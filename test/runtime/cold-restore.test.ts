@@ -2,8 +2,14 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseMockFile } from '../../src/agent/mock-entry.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import { rearmParked } from '../../src/lifecycle/rearm.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import { lifecycleOf } from '../../src/runtime/agent-lifecycle.ts';
+import { agentServices } from '../../src/runtime/agent-services.ts';
+import { RunHost } from '../../src/runtime/run.ts';
+import { triggerService } from '../../src/runtime/trigger-service.ts';
 import { type ParkPlace, type Resumed, resumeIn, runIn } from './park-project.ts';
 
 /** Closures in the options of a parked loop, in a process that never ran the script (spec/agents.md 5.12). */
@@ -349,6 +355,45 @@ println(trigger_fire(binding, {provider: "tests", kind: "opened", payload: {labe
 println(wait_agent(list_agents()[0]).status)`,
     );
     expect((await runIn(place, script)).printed).toBe('true\nskipped\ndispatched\ncompleted\n');
+  });
+
+  /** A host that starts again, and what came of two events for the trigger. */
+  async function hosted(place: ParkPlace) {
+    let warnings = '';
+    const err = (text: string): void => {
+      warnings += text;
+    };
+    const host = new RunHost({ ...place, argv: [], scriptPath: '<inline>', output: { out: () => {}, err } });
+    agentServices(host).mock.useFile(parseMockFile('{"text": "done"}', 'answers'));
+    const lifecycle = lifecycleOf(host);
+    await rearmParked(lifecycle);
+    const bindings = lifecycle.triggers.list().length;
+    const statuses: unknown[] = [];
+    for (const label of ['dull', 'urgent']) {
+      const results = await triggerService(host).dispatcher.publish({ provider: 'tests', kind: 'opened', payload: { label } });
+      statuses.push(...results.map(({ status }) => status));
+    }
+    await Promise.all(lifecycle.registry.list().map((worker) => worker.settled()));
+    const woken = lifecycle.registry.list().map(({ status }) => status);
+    const lost = lifecycle.audit.snapshot().filter(({ kind }) => kind === 'auto_resume_lost');
+    return { bindings, statuses, woken, lost: lost.map(({ payload }) => (payload as JsonObject).cause), warnings };
+  }
+
+  test('is asked by a host that arms what others parked', async () => {
+    const { place } = await parkedOnTrigger('{ event -> event.provider_payload.raw.label == wanted }');
+    const expected = { bindings: 1, statuses: ['skipped', 'dispatched'], woken: ['completed'], lost: [], warnings: '' };
+    expect(await hosted(place)).toEqual(expected);
+  });
+
+  test.each([
+    ['cannot be saved', '{ _event -> queue != nil }', () => {}, 'conditions.trigger.when is not active after the restore: capture queue'],
+    ['is in a script that no longer compiles', '{ _event -> true }', () => write('main.harn', 'fn ('), 'is not armed: HARN-SUS-004'],
+  ])('that %s leaves the trigger unarmed in a host', async (_what, when, before, warning) => {
+    const { place } = await parkedOnTrigger(when);
+    before();
+    const { warnings, ...rest } = await hosted(place);
+    expect(rest).toEqual({ bindings: 0, statuses: [], woken: [], lost: ['unbound_closure'] });
+    expect(warnings).toContain(warning);
   });
 
   test('that cannot be bound leaves the trigger unarmed', async () => {

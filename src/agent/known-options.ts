@@ -23,6 +23,11 @@ const SERVICES = ['mock', 'openai', 'anthropic', 'ollama', 'local', 'openrouter'
 const KNOWN: ReadonlySet<string> = new Set<string>([...MODEL_OPTIONS, ...LOOP_OPTIONS, ...SERVICES]);
 
 /** @param decoded names that the loop reads itself */
+export function knownOptions(decoded: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  return new Set([...KNOWN, ...Object.keys(decoded).filter((key) => key !== 'inherited_limits')]);
+}
+
+/** @param decoded names that the loop reads itself */
 export function unknownOptions(given: JsonObject, decoded: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(given).filter((key) => !KNOWN.has(key) && !Object.hasOwn(decoded, key) && key !== given.provider);
 }

@@ -5,7 +5,7 @@ import type { AutonomyBudget } from './autonomy.ts';
 import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
 import type { DaemonOptions } from './daemon.ts';
 import type { DoneJudge } from './done-judge.ts';
-import { unknownOptions } from './known-options.ts';
+import { knownOptions, unknownOptions } from './known-options.ts';
 import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import type { InheritedLimits } from './permissions.ts';
 import { reminderError } from './reminder.ts';
@@ -160,6 +160,9 @@ const optionsSchema = z.looseObject({
   inherited_limits: z.nullish(z.array(z.unknown())),
   timeout: z.nullish(z.number()),
 });
+
+/** Every option that a script may give to `agent_loop`. */
+export const LOOP_OPTION_NAMES = knownOptions(optionsSchema.shape);
 
 type Given = z.infer<typeof optionsSchema>;
 

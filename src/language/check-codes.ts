@@ -71,6 +71,15 @@ export const CHECKER_CODES = {
     fix: 'Correct the spelling, or declare the name before it is used.',
     retry: 'never',
   },
+  unknownOption: {
+    code: 'HARN-NAM-002',
+    title: 'An option that the builtin does not have',
+    text: "{builtin} has no option '{name}'",
+    cause: 'A name among the options means nothing to the builtin, which ignores it. Only `harn check` says this; it never stops a run.',
+    example: 'agent_loop("Tidy up", nil, {max_iteration: 3})',
+    fix: 'Correct the spelling, or leave it out. Options come behind the system prompt, which may be nil.',
+    retry: 'never',
+  },
   badMain: {
     code: 'HARN-NAM-101',
     title: 'The entry point has the wrong parameters',

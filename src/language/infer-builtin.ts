@@ -1,7 +1,7 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { Expression } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
-import { lintAmbientStdio } from './check-lints.ts';
+import { lintAmbientStdio, lintOptions } from './check-lints.ts';
 import { Scope } from './check-scope.ts';
 import { readSignature, type Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -15,6 +15,7 @@ export type CallNode = Extract<Expression, { kind: 'Call' }>;
 export function callBuiltin(state: CheckState, name: string, text: string, node: CallNode): Type {
   if (name === 'unreachable') return checkUnreachable(state, node);
   lintAmbientStdio(state, name, node.callee.span);
+  lintOptions(state, name, node.args);
   const { result, given } = checkArguments(state, builtinSignature(state, name, text), node, node.typeArgs);
   const [first = ANY] = given;
   switch (name) {

@@ -4,6 +4,7 @@ import type { Files } from '../platform/platform.ts';
 import { checkGraph } from './check-graph.ts';
 import { compileProblems } from './compile-program.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
+import { OPTION_NAMES } from './option-names.ts';
 import { readGraph, type SourceGraph } from './source-graph.ts';
 
 /** What `harn check` has to say of one file. */
@@ -52,7 +53,7 @@ function readOrExplain(files: Files, file: string): string | Diagnostic {
 /** A file that does not parse is not checked: half a tree would only give false reports. */
 function diagnose(graph: SourceGraph): readonly Diagnostic[] {
   if (graph.diagnostics.length > 0) return graph.diagnostics;
-  const found = [...importMistakes(graph), ...checkGraph(graph, { lints: true })];
+  const found = [...importMistakes(graph), ...checkGraph(graph, { lints: true, options: OPTION_NAMES })];
   return found.some(({ severity }) => severity === 'error') ? found : [...found, ...compileProblems(graph)];
 }
 

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Statement } from '../language/ast.ts';
 import { checkProgram, moduleScope } from '../language/check.ts';
 import type { Scope } from '../language/check-scope.ts';
+import type { OptionNames } from '../language/check-state.ts';
 import type { Declared } from '../language/types.ts';
 import { BUILTIN_SIGNATURES } from './builtin-signatures.ts';
 import { BUILTIN_TYPES } from './builtin-types.ts';
@@ -12,8 +13,15 @@ import type { SourceGraph, SourceModule } from './source-graph.ts';
 
 const BUILTINS = lookupIn(BUILTIN_SIGNATURES, (signature) => signature);
 
+export interface CheckGraphOptions {
+  /** Say also what never stops a run. */
+  readonly lints?: boolean;
+  /** What the options of builtins may be called. */
+  readonly options?: ReadonlyMap<string, OptionNames>;
+}
+
 /** Checks the entry and every module that it imports (spec/language.md 8.1). */
-export function checkGraph(graph: SourceGraph, { lints = false }: { readonly lints?: boolean } = {}): readonly Diagnostic[] {
+export function checkGraph(graph: SourceGraph, { options, lints = false }: CheckGraphOptions = {}): readonly Diagnostic[] {
   const scopes = new Map<SourceModule, Scope>();
   return graph.order.flatMap((module) => {
     // Modules come before their importers; of a cycle only what is known already can be seen.
@@ -28,6 +36,7 @@ export function checkGraph(graph: SourceGraph, { lints = false }: { readonly lin
       imports: imports ?? new Map(),
       importedScopes,
       lints,
+      options: options ?? new Map(),
       isComplete: imports !== undefined && module.imports.every(({ module: target }) => target !== undefined),
     });
     return found.map((diagnostic) => ({ ...diagnostic, path: module.path }));

@@ -24,6 +24,7 @@ export function checkText(
     imports: new Map(),
     importedScopes: [],
     lints: false,
+    options: new Map(),
     isComplete: true,
     ...change,
   });

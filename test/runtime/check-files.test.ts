@@ -116,3 +116,33 @@ test('what only compiling finds is found without running, in every module', () =
 test('a program with other mistakes is not compiled', () => {
   expect(check({ '/p/main.harn': 'let x: int = "a"\nbreak' })).toEqual(["/p/main.harn:1 error 'x' declared as int, but assigned string"]);
 });
+
+/** Warnings with what to do about them, as `LINE message; help`. */
+function hints(text: string): string[] {
+  const files = new FakeFiles();
+  files.mkdir('/p');
+  files.write('/p/main.harn', text);
+  return checkFiles(files, ['/p/main.harn']).flatMap((report) =>
+    report.diagnostics.map(({ code, span, message, help }) => `${code} ${span?.line}:${span?.column} ${message}; ${help}`),
+  );
+}
+
+test.each([
+  [
+    'agent_loop("a", nil, {max_iteration: 3})',
+    "HARN-NAM-002 1:23 agent_loop has no option 'max_iteration'; did you mean `max_iterations`?",
+  ],
+  ['agent_loop("a", nil, {zebra: 3})', "HARN-NAM-002 1:23 agent_loop has no option 'zebra'; it is ignored; leave it out"],
+  ['llm_call("a", nil, {providr: "mock"})', "HARN-NAM-002 1:21 llm_call has no option 'providr'; did you mean `provider`?"],
+  [
+    'agent_loop("a", {provider: "mock"})',
+    'HARN-NAM-002 1:17 the options of agent_loop are its third argument; the second argument is the system prompt: `agent_loop(prompt, nil, {…})`',
+  ],
+])('%j is doubted', (text, hint) => expect(hints(text)).toEqual([hint]));
+
+test.each([
+  'agent_loop("a", nil, {max_iterations: 3, provider: "mine", mine: {top_a: 1}})',
+  'llm_call("a", nil, {reasoning_effort: "low"})',
+  'let options = {max_iteration: 3}\nagent_loop("a", nil, options)',
+  'fn agent_loop(a, b, c) { return [a, b, c] }\nagent_loop("a", nil, {max_iteration: 3})',
+])('%j is not', (text) => expect(hints(text)).toEqual([]));

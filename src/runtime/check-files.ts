@@ -59,17 +59,14 @@ function diagnose(graph: SourceGraph): readonly Diagnostic[] {
 
 function importMistakes(graph: SourceGraph): readonly Diagnostic[] {
   return graph.order.flatMap((module) => {
-    const missing = module.imports.flatMap(({ node, message }): Diagnostic[] =>
-      message === undefined ? [] : [{ severity: 'error', stage: 'import', message, path: module.path, span: node.span }],
-    );
+    const missing = module.imports.flatMap(({ failure }) => failure ?? []);
     if (missing.length > 0) return missing;
     try {
       importedNames(module);
       return [];
     } catch (error) {
       if (!(error instanceof ImportFailure)) throw error;
-      const { node } = module.imports.find((item) => item.node.span.line === error.line) ?? {};
-      return [{ severity: 'error', stage: 'import', message: error.message, path: error.module.path, span: node?.span }];
+      return [error.diagnostic];
     }
   });
 }

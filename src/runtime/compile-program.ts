@@ -200,13 +200,8 @@ function visibleNames(module: SourceModule): ModuleNames {
     return importedNames(module);
   } catch (error) {
     if (!(error instanceof ImportFailure)) throw error;
-    throw new ProgramRejected([importDiagnostic(error)]);
+    throw new ProgramRejected([error.diagnostic]);
   }
-}
-
-function importDiagnostic(error: ImportFailure): Diagnostic {
-  const span = { start: 0, end: 0, line: error.line, column: 1 };
-  return { severity: 'error', stage: 'import', message: error.message, path: error.module.path, span };
 }
 
 /** The names that each import of a module offers; undefined for a selective import, which offers what it asks for. */
@@ -222,7 +217,7 @@ function indexOfImport(module: SourceModule, offered: readonly (ReadonlySet<stri
 }
 
 function compiled(module: SourceModule, emitted: EmittedModule): CompiledModule {
-  const imports = module.imports.map(({ node, module: target, message }): CompiledImport => {
+  const imports = module.imports.map(({ node, module: target, failure }): CompiledImport => {
     const names =
       node.isPublic && target !== undefined
         ? reexportsOf(
@@ -231,7 +226,7 @@ function compiled(module: SourceModule, emitted: EmittedModule): CompiledModule 
             target,
           )
         : [];
-    return { path: target?.path, failure: message, line: node.span.line, reexports: names };
+    return { path: target?.path, failure, reexports: names };
   });
   return { path: module.path, directory: module.directory, text: module.text, js: emitted.js, facts: emitted.facts, imports };
 }

@@ -1,5 +1,6 @@
 import { posix as path } from 'node:path';
 import { parse } from 'smol-toml';
+import { nearestName } from '../base/near-name.ts';
 import { STDLIB_SOURCES } from '../stdlib/sources.ts';
 import type { ProbedFiles } from './import-probes.ts';
 
@@ -7,13 +8,14 @@ import type { ProbedFiles } from './import-probes.ts';
 export type ImportTarget =
   | { readonly kind: 'std'; readonly path: string; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'missing'; readonly message: string };
+  | { readonly kind: 'missing'; readonly message: string; readonly help?: string };
 
 /** Resolves what an import in a file of `directory` names. */
 export function resolveImport(files: ProbedFiles, directory: string, written: string): ImportTarget {
   if (written === 'std' || written.startsWith('std/')) {
-    const text = STDLIB_SOURCES[written.slice(4)];
-    return text === undefined ? { kind: 'missing', message: `Unknown stdlib module: ${written}` } : { kind: 'std', path: written, text };
+    const name = written.slice(4);
+    const text = Object.hasOwn(STDLIB_SOURCES, name) ? STDLIB_SOURCES[name] : undefined;
+    return text === undefined ? unknownModule(written) : { kind: 'std', path: written, text };
   }
   const direct = firstFile(files, candidates(path.resolve(directory, written)));
   if (direct !== undefined) return { kind: 'file', path: direct };
@@ -22,7 +24,21 @@ export function resolveImport(files: ProbedFiles, directory: string, written: st
     if (found !== undefined) return found;
   }
   const tried = path.resolve(directory, written);
-  return { kind: 'missing', message: `Import error: cannot read '${withExtension(tried)}': No such file or directory (os error 2)` };
+  return {
+    kind: 'missing',
+    message: `Import error: cannot read '${withExtension(tried)}': No such file or directory (os error 2)`,
+    help: 'a path begins at the folder of the importing file; a package lies in .harn/packages; modules of Harn begin with `std/`',
+  };
+}
+
+function unknownModule(written: string): ImportTarget {
+  const known = Object.keys(STDLIB_SOURCES).filter((name) => !name.startsWith('prelude/'));
+  const near = nearestName(
+    written,
+    known.map((name) => `std/${name}`),
+  );
+  const help = near === undefined ? 'docs/language/standard-library.md lists the modules' : `did you mean \`${near}\`?`;
+  return { kind: 'missing', message: `Unknown stdlib module: ${written}`, help };
 }
 
 /** As given when it exists, else with `.harn` when the name has no extension. */

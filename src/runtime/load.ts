@@ -46,8 +46,7 @@ function connect(module: CompiledModule, record: ModuleRecord, records: Readonly
   for (const item of module.imports) {
     const target = item.path === undefined ? undefined : records.get(item.path);
     if (target === undefined) {
-      const span = { start: 0, end: 0, line: item.line, column: 1 };
-      throw new ProgramRejected([{ severity: 'error', stage: 'import', message: item.failure ?? 'Import error', path: module.path, span }]);
+      throw new ProgramRejected(item.failure === undefined ? [] : [item.failure]);
     }
     record.imported.push(target.exports);
     record.see(target);

@@ -1,3 +1,5 @@
+import { nearestName } from '../base/near-name.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Import, Statement, TypeNode } from '../language/ast.ts';
 import type { SourceModule } from './source-graph.ts';
 
@@ -20,12 +22,10 @@ export interface Exported {
 
 /** A failure of an import, found before anything runs. */
 export class ImportFailure extends Error {
-  readonly module: SourceModule;
-  readonly line: number;
-  constructor(message: string, module: SourceModule, line: number) {
+  readonly diagnostic: Diagnostic;
+  constructor(message: string, module: SourceModule, node: Import, help?: string) {
     super(message);
-    this.module = module;
-    this.line = line;
+    this.diagnostic = { severity: 'error', stage: 'import', message, help, path: module.path, span: node.span };
   }
 }
 
@@ -87,13 +87,13 @@ export function exportedNames(module: SourceModule, seen: ReadonlySet<SourceModu
     )) {
       const clash = values.get(name);
       if (clash !== undefined && clash.declaration !== item.declaration) {
-        throw new ImportFailure(clash.home === module ? definedHere(name, node.path) : collision(name, node.path), module, node.span.line);
+        throw new ImportFailure(clash.home === module ? definedHere(name, node.path) : collision(name, node.path), module, node);
       }
       values.set(name, item);
     }
     if (node.names !== undefined) {
       for (const { text } of node.names) {
-        if (!isKnown(text, inner, target)) throw new ImportFailure(notExported(text, node.path), module, node.span.line);
+        if (!isKnown(text, inner, target)) throw new ImportFailure(notExported(text, node.path), module, node);
       }
     }
     addTypes(types, inner);
@@ -149,6 +149,12 @@ function namesOf(node: Import): readonly string[] | undefined {
   return node.names?.map(({ text }) => text);
 }
 
+function nameHelp(name: string, exported: ModuleNames): string | undefined {
+  const { values, enums, structs, interfaces, aliases } = exported;
+  const near = nearestName(name, [...values.keys(), ...enums, ...structs, ...interfaces, ...aliases.keys()]);
+  return near === undefined ? undefined : `did you mean \`${near}\`?`;
+}
+
 /** Everything that the imports of a module make visible in it. */
 export function importedNames(module: SourceModule): ModuleNames {
   const values = new Map<string, Exported>();
@@ -172,7 +178,8 @@ export function importedNames(module: SourceModule): ModuleNames {
       throw new ImportFailure(
         node.isPublic ? notExported(name, node.path) : `Import error: '${name}' is not defined in ${node.path}`,
         module,
-        node.span.line,
+        node,
+        nameHelp(name, exported),
       );
     }
     for (const [name, item] of visibleThrough(names, exported, target)) {
@@ -181,7 +188,7 @@ export function importedNames(module: SourceModule): ModuleNames {
       const clash = values.get(name) ?? own;
       if (clash !== undefined && clash.declaration !== item.declaration) {
         const text = node.isPublic && clash === own ? definedHere(name, node.path) : collision(name, node.path);
-        throw new ImportFailure(text, module, node.span.line);
+        throw new ImportFailure(text, module, node);
       }
       values.set(name, item);
     }

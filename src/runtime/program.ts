@@ -25,8 +25,7 @@ export interface CompiledImport {
   /** Path of the imported module; undefined when it is missing. */
   readonly path: string | undefined;
   /** What running the import fails with. */
-  readonly failure: string | undefined;
-  readonly line: number;
+  readonly failure: Diagnostic | undefined;
   /** Names that must be exported again, with the modules that declare them. */
   readonly reexports: readonly { readonly name: string; readonly home: string }[];
 }

@@ -20,9 +20,9 @@ export interface SourceModule {
 
 export interface ResolvedImport {
   readonly node: Import;
-  /** Undefined for a module that is missing: running the import fails with `message`. */
+  /** Undefined for a module that is missing: running the import fails with `failure`. */
   readonly module: SourceModule | undefined;
-  readonly message: string | undefined;
+  readonly failure: Diagnostic | undefined;
   /** Nobody wrote it (runtime/prelude.ts): any other import of the same name wins. */
   readonly isPrelude: boolean;
 }
@@ -58,12 +58,15 @@ export function readGraph(files: Files, entryPath: string, entryText: string): S
 
   const resolve = (from: SourceModule, node: Import): Omit<ResolvedImport, 'isPrelude'> => {
     const target = resolveImport(probed, from.directory, node.path);
-    if (target.kind === 'missing') return { node, module: undefined, message: target.message };
+    if (target.kind === 'missing') {
+      const { message, help } = target;
+      return { node, module: undefined, failure: { severity: 'error', stage: 'import', message, help, path: from.path, span: node.span } };
+    }
     const known = modules.get(target.path);
-    if (known !== undefined) return { node, module: known, message: undefined };
+    if (known !== undefined) return { node, module: known, failure: undefined };
     const text = target.kind === 'std' ? target.text : files.readText(target.path);
     const directory = target.kind === 'std' ? from.directory : path.dirname(target.path);
-    return { node, module: add(target.path, directory, text, node.path), message: undefined };
+    return { node, module: add(target.path, directory, text, node.path), failure: undefined };
   };
 
   const entry = add(entryPath, path.dirname(entryPath), entryText, undefined);

@@ -146,3 +146,18 @@ test.each([
   'let options = {max_iteration: 3}\nagent_loop("a", nil, options)',
   'fn agent_loop(a, b, c) { return [a, b, c] }\nagent_loop("a", nil, {max_iteration: 3})',
 ])('%j is not', (text) => expect(hints(text)).toEqual([]));
+
+test.each([
+  ['import { clampp } from "std/math"', 'did you mean `clamp`?'],
+  ['import { clamp } from "std/maths"', 'did you mean `std/math`?'],
+  ['import "std/constructor"', 'docs/language/standard-library.md lists the modules'],
+  ['import "std/prelude/workflo"', 'docs/language/standard-library.md lists the modules'],
+  ['import "lib/helpers"', /^a path begins at the folder of the importing file/],
+])('%j says what to do', (text, help) => {
+  const files = new FakeFiles();
+  files.mkdir('/p');
+  files.write('/p/main.harn', text);
+  const [report] = checkFiles(files, ['/p/main.harn']);
+  expect(report?.diagnostics).toHaveLength(1);
+  expect(report?.diagnostics[0]?.help).toMatch(help);
+});

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- --json] [-- --only GROUP]`: every figure as a ratio to a baseline measured in the same run.
- * Groups: start, cpu, growth, resume, durability, parked, list. The build must be current (`npm run build`).
+ * Groups: start, cpu, growth, resume, durability, parked, list, model. The build must be current (`npm run build`).
  */
 import { harnIsBuilt, measureColdStart } from './cold-start.ts';
 import { measureCpu } from './cpu.ts';
@@ -8,6 +8,7 @@ import { measureDurability } from './durability.ts';
 import { measureGrowth } from './growth.ts';
 import { measureList } from './list.ts';
 import type { Row } from './measure.ts';
+import { measureModel } from './model.ts';
 import { measureParked } from './parked.ts';
 import { renderTable } from './report.ts';
 import { measureResume } from './resume.ts';
@@ -21,6 +22,7 @@ const GROUPS: Readonly<Record<string, (workspace: Workspace) => Row[] | Promise<
   durability: measureDurability,
   parked: measureParked,
   list: measureList,
+  model: measureModel,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

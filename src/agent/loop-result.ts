@@ -18,6 +18,8 @@ export interface ResultFacts {
   readonly daemonState?: string | undefined;
   readonly daemonSnapshotPath?: string | undefined;
   readonly suspension?: JsonObject | undefined;
+  /** What went wrong, where the end itself does not say. */
+  readonly error?: JsonObject | undefined;
   /** How a loop got stuck. */
   readonly stall?: JsonObject | undefined;
   /** What the author of the loop should know. */
@@ -50,7 +52,7 @@ export function buildLoopResult(end: EndFacts, transcript: Transcript, counters:
       ...(facts.stall === undefined ? {} : { stall: facts.stall }),
       ...(end.autonomy === undefined ? {} : { autonomy: end.autonomy }),
     },
-    error: end.error ?? null,
+    error: end.error ?? facts.error ?? null,
     stop_reason: end.stop_reason,
     data: facts.data,
     ...(facts.suspension === undefined ? {} : { suspension: facts.suspension }),

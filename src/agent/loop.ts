@@ -11,7 +11,7 @@ import { unknownOutcome } from './fold-journal.ts';
 import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context.ts';
 import { RepeatGuard } from './loop-guard.ts';
 import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
-import { decodeLoopOptions, effectiveSentinel } from './loop-options.ts';
+import { decodeLoopOptions, effectiveSentinel, type LoopOptions } from './loop-options.ts';
 import { feedbackMessage, textResultsMessage } from './loop-record.ts';
 import { type RequestFrame, requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
@@ -30,7 +30,7 @@ import { runTool } from './tool-dispatch.ts';
 import { decodeToolSearch, nativeSearch, searchableTools, shownTools } from './tool-search.ts';
 import { lastOfRole } from './transcript.ts';
 import { type TurnOutcome, takeTurn } from './turn.ts';
-import { runHook } from './turn-hooks.ts';
+import { blockedByHook, runHook } from './turn-hooks.ts';
 import { activeSkills } from './turn-skills.ts';
 
 /**
@@ -57,9 +57,9 @@ async function runSession(loop: Loop): Promise<LoopEnd> {
   const { activation } = loop;
   const isResumed = activation.resume !== undefined;
   await runHook(loop, 'session_start', { worker_id: activation.workerId, is_resumed: isResumed });
-  if (!isResumed) await runHook(loop, 'user_prompt_submit', { source: 'prompt', count: 1 });
+  const unwelcome = isResumed ? undefined : await runHook(loop, 'user_prompt_submit', { source: 'prompt', count: 1 });
   try {
-    const end = await takeTurns(loop);
+    const end = await takeTurns(loop, loop.progress.counters.ended ?? (unwelcome === undefined ? undefined : blockedByHook(unwelcome)));
     if (end.kind === 'ended') await runHook(loop, 'session_end', { worker_id: activation.workerId, status: end.result.status ?? null });
     return end;
   } catch (error) {
@@ -73,10 +73,11 @@ function errorCode(error: unknown): string {
   return error instanceof HarnError ? error.code : 'unknown';
 }
 
-async function takeTurns(loop: Loop): Promise<LoopEnd> {
+/** @param ended how the loop has ended already; undefined when it has not */
+async function takeTurns(loop: Loop, ended: EndFacts | undefined): Promise<LoopEnd> {
   await settleInterruptedTurn(loop);
   const park = await continuePausedTool(loop);
-  let turn: TurnOutcome = { boundary: 'B0', end: loop.progress.counters.ended, isIdle: beginsIdle(loop), park };
+  let turn: TurnOutcome = { boundary: 'B0', end: ended, isIdle: beginsIdle(loop), park };
   for (;;) {
     const end = await endAtBoundary(loop, turn);
     if (end !== undefined) return end;
@@ -276,10 +277,15 @@ function endLoop(loop: Loop, end: EndFacts): LoopEnd {
     data: loop.data ?? lastData(loop),
     daemonState: options.daemon === undefined ? undefined : end.status,
     daemonSnapshotPath: sources?.port.file?.shown,
+    error: end.status === 'failed' ? failure(end.stop_reason, options) : undefined,
     stall: options.stallDiagnostics && end.status === 'stuck' ? stallFacts(loop) : undefined,
     warnings: options.unknown.map((name) => `agent_loop: unknown option \`${name}\` is ignored`),
   });
   return { kind: 'ended', result, state: writeLoopState({ transcript, counters }) };
+}
+
+function failure(category: string, { requireSuccessfulTools }: LoopOptions): JsonObject {
+  return { category, message: `none of the required tools succeeded: ${requireSuccessfulTools.join(', ')}` };
 }
 
 const STALL_TEXTS = 5;

@@ -24,7 +24,7 @@ import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
 import { compactWhenLarge } from './turn-compaction.ts';
-import { runHook } from './turn-hooks.ts';
+import { blockedByHook, runHook } from './turn-hooks.ts';
 import { remindersOfTurn } from './turn-reminders.ts';
 import { chooseSkills } from './turn-skills.ts';
 
@@ -46,9 +46,11 @@ export interface TurnOutcome {
 /** One turn of the loop, steps 2 to 14 of spec/agents.md 3.5; what comes at the boundary is in loop.ts. */
 export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   const startedMs = loop.world.clock.monotonicMs();
-  await receiveHostMessages(loop);
+  const unwelcome = await receiveHostMessages(loop);
+  if (unwelcome !== undefined) return { boundary: 'B1', end: blockedByHook(unwelcome) };
   await compactWhenLarge(loop);
-  await runHook(loop, 'pre_agent_turn', { iteration: loop.progress.counters.iterations_completed });
+  const refused = await runHook(loop, 'pre_agent_turn', { iteration: loop.progress.counters.iterations_completed });
+  if (refused !== undefined) return { boundary: 'B1', end: blockedByHook(refused) };
   openTurn(loop);
   injectFeedback(loop);
   await chooseSkills(loop);
@@ -93,13 +95,14 @@ interface ReadAnswer {
 
 // Steps 2 to 7: what is there before the model is asked.
 
-async function receiveHostMessages(loop: Loop): Promise<void> {
+/** @returns why a hook refused them */
+async function receiveHostMessages(loop: Loop): Promise<string | undefined> {
   const { deferred_user_messages: deferred } = loop.progress.counters;
   const texts = [...deferred, ...loop.live.inbox.takeHostMessages()];
   const added = texts.map((text): AddedMessage => ({ kind: 'host_input', message: userMessage(text) }));
-  if (added.length === 0) return;
+  if (added.length === 0) return undefined;
   recordStep(loop, { t: 'in', added, ...(deferred.length === 0 ? {} : { deferred: deferred.length }) });
-  await runHook(loop, 'user_prompt_submit', { source: 'host', count: added.length });
+  return runHook(loop, 'user_prompt_submit', { source: 'host', count: added.length });
 }
 
 function openTurn(loop: Loop): void {

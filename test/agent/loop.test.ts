@@ -173,7 +173,11 @@ const ENDS: EndRow[] = [
     rule: 'require_successful_tools unmet',
     entries: [TEXT],
     options: { require_successful_tools: ['read'] },
-    expected: { status: 'failed', stop_reason: 'require_successful_tools' },
+    expected: {
+      status: 'failed',
+      stop_reason: 'require_successful_tools',
+      error: { category: 'require_successful_tools', message: expect.stringContaining('none of the required tools succeeded: ') },
+    },
     calls: 1,
   },
   {

@@ -222,3 +222,32 @@ describe('agent_session_compact', () => {
     expect(said).toContain(text);
   });
 });
+
+describe('a hook that refuses (3.7 row 12)', () => {
+  test.each(['user_prompt_submit', 'pre_agent_turn'])('%s: the loop ends blocked before the model is asked', async (event) => {
+    const out = await folder.lines(`register_session_hook("${event}", { _ -> {block: true, reason: "not today"} })
+      let r = agent_loop("go", nil, {provider: "mock"})
+      println("\${r.status} \${r.stop_reason} \${r.error}")
+      println(len(llm_mock_calls()))`);
+    expect(out).toEqual(['blocked hook {category: blocked, message: not today}', '0']);
+  });
+
+  test('a later turn is refused with what the earlier ones did kept', async () => {
+    const out = await folder.lines(`let tools = tool_define(tool_registry(), "look", "Looks", {parameters: {}, handler: { _ -> "seen" }})
+      register_session_hook("pre_agent_turn", { event -> event.iteration < 1 })
+      llm_mock({tool_calls: [{name: "look", arguments: {}}]})
+      let r = agent_loop("go", nil, {provider: "mock", tools: tools, tool_format: "native"})
+      println("\${r.status} \${r.error.message} \${r.tools.successful} \${r.llm.iterations}")`);
+    expect(out).toEqual(['blocked blocked by hook [look] 1']);
+  });
+
+  test('a message of the host that is refused ends the loop too', async () => {
+    const out = await folder.lines(`let s = agent_session_open("talk")
+      let tools = tool_define(tool_registry(), "look", "Looks", {parameters: {}, handler: { _ -> agent_session_inject("talk", {role: "user", content: "more"}) ?? "seen" }})
+      register_session_hook("user_prompt_submit", { event -> event.source == "prompt" })
+      llm_mock({tool_calls: [{name: "look", arguments: {}}]})
+      println(agent_loop("go", nil, {provider: "mock", tools: tools, tool_format: "native", session_id: s}).status)
+      println(len(llm_mock_calls()))`);
+    expect(out).toEqual(['blocked', '1']);
+  });
+});

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { sha256 } from '../base/sha256.ts';
@@ -8,7 +9,7 @@ import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
 import { SNAPSHOT_MIGRATIONS } from './snapshot-migrations.ts';
 import { FIRST_KEYS, LAST_KEYS, snapshotSchema, type WorkerSnapshot } from './snapshot-schema.ts';
 import { SNAPSHOT_VERSION } from './snapshot-version.ts';
-import { assertStorable, MAX_DEPTH } from './storable.ts';
+import { assertStorable, leastSizeOf, MAX_DEPTH } from './storable.ts';
 
 /**
  * Reading and writing snapshot files (spec/agents.md 4.7).
@@ -54,11 +55,24 @@ export function renderSnapshot(snapshot: WorkerSnapshot): { readonly bytes: Uint
  */
 export function writeSnapshot(disk: Disk & Pick<Platform, 'env'>, path: string, snapshot: WorkerSnapshot): string {
   assertStorable(snapshot);
-  const { bytes, sha256: digest } = renderSnapshot(snapshot);
   const limit = maxSnapshotBytes(disk.env);
+  // Refused before it is rendered: the text of what is far too much would take the memory of the process.
+  const least = leastSizeOf(snapshot);
+  if (least > limit) throw new Error(`it would have ${tooLarge(least, limit)}`);
+  const { bytes, sha256: digest } = rendered(snapshot, limit);
   if (bytes.length > limit) throw new Error(`it would have ${tooLarge(bytes.length, limit)}`);
   writeAtomic(disk, path, bytes);
   return digest;
+}
+
+/** Escapes can still make a text of it that the engine cannot hold. */
+function rendered(snapshot: WorkerSnapshot, limit: number): ReturnType<typeof renderSnapshot> {
+  try {
+    return renderSnapshot(snapshot);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Error(`it would have ${tooLarge(constants.MAX_STRING_LENGTH, limit)}`, { cause: error });
+  }
 }
 
 /**
@@ -119,7 +133,9 @@ function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, fac
 
 function maxSnapshotBytes(env: Environment): number {
   const configured = Number(env.get('HARN_SNAPSHOT_MAX_BYTES') ?? Number.NaN);
-  return Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_SNAPSHOT_BYTES;
+  const limit = Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_SNAPSHOT_BYTES;
+  // A file is read as one text, and a text has no more units than the file has bytes.
+  return Math.min(limit, constants.MAX_STRING_LENGTH);
 }
 
 function tooLarge(sizeBytes: number, limit: number): string {

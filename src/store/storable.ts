@@ -22,6 +22,16 @@ export function assertStorable(document: object): void {
   throw new Error(`${shown.join('.')} ${unfit.problem}`);
 }
 
+/** Bytes that the text of a storable value takes at least: strings with their quotes, and keys. Looks into no string. */
+export function leastSizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 1;
+  let size = 2;
+  if (Array.isArray(value)) for (const item of value) size += leastSizeOf(item);
+  else for (const [key, member] of Object.entries(value)) if (member !== undefined) size += key.length + 3 + leastSizeOf(member);
+  return size;
+}
+
 function findUnfit(value: unknown, depth: number): Unfit | undefined {
   switch (typeof value) {
     case 'string':

@@ -141,13 +141,80 @@ pipeline default() {
 }`;
 
   test.each([
-    ['gone', DECLARED.replaceAll('add', 'plus'), 'the tool add is gone'],
-    ['of another shape', DECLARED.replace('n: int', 'n: int, m: int'), 'takes other parameters'],
+    ['renamed', DECLARED.replaceAll('add', 'plus'), 'the script changed and the tool add is gone'],
+    ['gone', DECLARED.replace(/tool add[^}]*}/, '').replace(', tools: add', ''), 'the tool add is gone'],
+    ['a function now', DECLARED.replace('tool add', 'fn add').replace('tools: add', 'tools: []'), 'the tool add is gone'],
+    ['given one parameter more', DECLARED.replace('n: int', 'n: int, m: int'), 'the tool add takes other parameters'],
+    ['given one that may be left out', DECLARED.replace('n: int', 'n: int, m: int = 1'), 'takes other parameters'],
+    ['given a parameter of another name', DECLARED.replace('n: int', 'k: int').replace('n + 1', 'k + 1'), 'takes other parameters'],
+    ['given a parameter of another type', DECLARED.replace('n: int', 'n: string').replace('return n + 1', 'return 1'), 'other parameters'],
     ['in a script that no longer compiles', `${DECLARED}\nfn (`, 'no longer compiles'],
   ])('T31: a declared tool that is %s stops the resume with SUS-004', async (_what, changed, message) => {
     const { snapshot, script } = await park(DECLARED);
     writeFileSync(script, changed);
     await expect(resume(snapshot)).rejects.toThrow(message);
+    const bytes = readFileSync(snapshot, 'utf8');
     await expect(resume(snapshot)).rejects.toMatchObject({ code: 'HARN-SUS-004', data: { detail: { reason: 'program' } } });
+    expect(readFileSync(snapshot, 'utf8')).toBe(bytes);
+    // Nothing was consumed: with the script as it was, the worker goes on.
+    writeFileSync(script, DECLARED);
+    expect((await resume(snapshot, undefined, answers({ text: 'end' }))).summary.status).toBe('completed');
+  });
+
+  test.each([
+    ['its code', DECLARED.replace('n + 1', 'n + 100'), '101'],
+    ['its description', DECLARED.replace('return', 'description "Adds"\n  return'), '2'],
+    ['a tool more', `${DECLARED.replace('tools: add', 'tools: [add, more]')}\ntool more() -> int { return 1 }`, '2'],
+    ['the system prompt', DECLARED.replace('"Go", nil', '"Go", "Be somebody else"'), '2'],
+    [
+      'the task and the options',
+      DECLARED.replace('"Go"', '"Stay"').replace('provider: "mock"', 'provider: "mock", max_iterations: 1'),
+      '2',
+    ],
+  ])(
+    'T31: a script that changed in %s goes on with a warning; prompt, tools and options are those of the park',
+    async (_what, changed, result) => {
+      const { snapshot, script } = await park(DECLARED);
+      const before = JSON.parse(readFileSync(snapshot, 'utf8'));
+      writeFileSync(script, changed);
+      const { messages, warnings, summary } = await resume(
+        snapshot,
+        undefined,
+        answers({ tool_calls: [{ name: 'add', args: { n: 1 } }] }, { tool_calls: [{ name: 'more', args: {} }] }, { text: 'end' }),
+      );
+      expect(summary.status).toBe('completed');
+      expect(warnings).toContain('parks.harn changed since the loop was parked; its tools still fit');
+      const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+      expect(results[1]).toBe(result);
+      expect(results[2]).toMatch(/more/);
+      expect(results[2]).not.toBe('1');
+      expect(messages[0]).toMatchObject({ role: 'user', content: 'Go' });
+      expect(JSON.parse(readFileSync(snapshot, 'utf8')).config).toEqual(before.config);
+    },
+  );
+
+  test('T31: HARN_RESUME_STRICT=1 refuses every change of the script', async () => {
+    const { snapshot, script } = await park(DECLARED);
+    writeFileSync(script, `${DECLARED}\n// a comment\n`);
+    const { env } = platform;
+    platform = { ...platform, env: { ...env, get: (name) => (name === 'HARN_RESUME_STRICT' ? '1' : env.get(name)) } };
+    await expect(resume(snapshot)).rejects.toMatchObject({
+      code: 'HARN-SUS-004',
+      message: expect.stringContaining('parks.harn changed since the loop was parked'),
+    });
+  });
+
+  test('T31: a tool of an imported module is looked at where it is declared', async () => {
+    const library = join(directory, 'lib.harn');
+    const tool = 'pub tool add(n: int) -> int { return n + 1 }\n';
+    writeFileSync(library, tool);
+    const { snapshot } = await park(`import { add } from "./lib"\n${DECLARED.replace(/tool add[^}]*}/, '')}`);
+    writeFileSync(library, tool.replace('n: int', 'n: int, m: int'));
+    await expect(resume(snapshot)).rejects.toThrow('the script changed and the tool add takes other parameters');
+    writeFileSync(library, tool.replace('n + 1', 'n + 5'));
+    const mock = answers({ tool_calls: [{ name: 'add', args: { n: 1 } }] }, { text: 'end' });
+    const { messages, warnings } = await resume(snapshot, undefined, mock);
+    expect(messages.filter(({ role }) => role === 'tool').at(-1)?.content).toBe('6');
+    expect(warnings).toContain('lib.harn changed since the loop was parked');
   });
 });

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { HarnError } from '../../src/base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
+import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import { decodeSnapshot, readSnapshot, renderSnapshot, writeSnapshot } from '../../src/store/snapshot-file.ts';
 import { readSnapshotHead } from '../../src/store/snapshot-head.ts';
 import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
@@ -120,6 +121,70 @@ describe('a snapshot file', () => {
     const path = saved(text);
     const limited = testPlatform({ env: { get: () => '100', entries: () => ({}) } });
     expect(refusal(() => readSnapshot(limited, path)).detail).toMatchObject({ reason: 'size', limit_bytes: 100 });
+  });
+
+  it('T27 of 100 MB comes back whole, one file for one write, and its head is read without it', { timeout: 60_000 }, () => {
+    const megabyte = 'x'.repeat(1 << 20);
+    const messages = Array.from({ length: 100 }, (_, index) => ({ role: 'user', content: `${index} ${megabyte}` }));
+    const path = join(scratchDirectory(), 'worker_x.json');
+    const files = new FaultyFiles(platform.files);
+    const digest = writeSnapshot({ ...platform, files }, path, sampleSnapshot({ transcript: { messages } }));
+    expect(files.calls.filter((call) => call.startsWith('handle.write '))).toHaveLength(1);
+    expect(statSync(path).size).toBeGreaterThan(100 << 20);
+    expect(statSync(path).size).toBeLessThan(101 << 20);
+    const lengths: number[] = [];
+    const watched = Object.assign(Object.create(platform.files) as typeof platform.files, {
+      readRange: (file: string, offset: number, length: number) => {
+        lengths.push(length);
+        return platform.files.readRange(file, offset, length);
+      },
+    });
+    expect(readSnapshotHead(watched, path, ['id', 'status', 'suspension'])).toMatchObject({ status: 'suspended' });
+    expect(lengths.reduce((sum, length) => sum + length)).toBeLessThan(20_000);
+    const loaded = readSnapshot(platform, path);
+    expect(loaded.sha256).toBe(digest);
+    const found = (loaded.snapshot.transcript as typeof loaded.snapshot.transcript & { messages: { content: string }[] }).messages;
+    expect(found.map(({ content }) => content.length)).toEqual(messages.map(({ content }) => content.length));
+    expect(found.at(-1)?.content.startsWith('99 x')).toBe(true);
+  });
+
+  it('T27 of more than the default limit is refused before it is rendered, and nothing is written', () => {
+    // One text in many places: the test needs the memory of one.
+    const content = 'x'.repeat(64 << 20);
+    const messages = Array.from({ length: 8 }, () => ({ role: 'user', content }));
+    const files = new FaultyFiles(platform.files);
+    const render = vi.spyOn(JSON, 'stringify');
+    try {
+      expect(() => writeSnapshot({ ...platform, files }, '/nowhere/w.json', sampleSnapshot({ transcript: { messages } }))).toThrow(
+        /^it would have \d+ bytes, more than the limit of \d+ \(HARN_SNAPSHOT_MAX_BYTES\)$/,
+      );
+      expect(render).not.toHaveBeenCalled();
+    } finally {
+      render.mockRestore();
+    }
+    expect(files.calls).toEqual([]);
+  });
+
+  it('T27 whose escapes are more than a text can hold is refused the same way', () => {
+    const render = vi.spyOn(JSON, 'stringify').mockImplementation(() => {
+      throw new RangeError('Invalid string length');
+    });
+    try {
+      expect(() => writeSnapshot(platform, '/nowhere/w.json', sampleSnapshot())).toThrow(/^it would have \d+ bytes, more than the limit/);
+    } finally {
+      render.mockRestore();
+    }
+  });
+
+  it('T27 of more bytes than a text can hold is refused by its size, whatever the limit is set to', () => {
+    const files = Object.assign(Object.create(platform.files) as typeof platform.files, {
+      stat: () => ({ ...(platform.files.stat('.') as object), isFile: true, sizeBytes: 600 << 20 }),
+      readBytes: () => {
+        throw new Error('read');
+      },
+    });
+    const env = { get: () => String(2 ** 40), entries: () => ({}) };
+    expect(refusal(() => readSnapshot({ files, env } as never, 'w.json')).detail).toMatchObject({ reason: 'size', size_bytes: 600 << 20 });
   });
 
   it('T27 can be listed from its head while the transcript stays unread', () => {

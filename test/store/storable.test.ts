@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assertStorable, MAX_DEPTH } from '../../src/store/storable.ts';
+import { assertStorable, leastSizeOf, MAX_DEPTH } from '../../src/store/storable.ts';
 
 function nested(levels: number): unknown {
   let value: unknown = 'end';
@@ -37,6 +37,16 @@ describe('T23 what a snapshot cannot hold is refused by its path', () => {
   test('a value that stands in two places is none of them', () => {
     const shared = { n: 1 };
     expect(() => assertStorable({ a: shared, b: [shared], c: undefined, d: nested(MAX_DEPTH - 1) })).not.toThrow();
+  });
+
+  test('T27: the least size is never more than the text has bytes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(leastSizeOf(value)).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(value)));
+        expect(leastSizeOf({ value, gone: undefined })).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify({ value })));
+      }),
+    );
+    expect(leastSizeOf(['é', { key: 'x' }])).toBeGreaterThan(12);
   });
 
   test('whatever is let through comes back equal', () => {

@@ -39,8 +39,42 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The JSON Schema name of a type, however a script spelled it. */
-export function schemaTypeName(name: string): string {
+function schemaTypeName(name: string): string {
   return TYPE_NAMES[name] ?? name;
+}
+
+const SCHEMA_KEYS: ReadonlySet<string> = new Set([
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+]);
+const SCHEMA_LIST_KEYS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const SCHEMA_MAP_KEYS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+
+/** A schema as services read it, with the type names of JSON Schema at every depth; keys keep their order. */
+export function standardSchema(schema: JsonObject): JsonObject {
+  const inner = (part: Json | undefined): Json | undefined => (isJsonObject(part) ? standardSchema(part) : part);
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]): [string, Json | undefined][] => {
+      if (key === 'type') return value === 'any' ? [] : [[key, standardType(value)]];
+      if (SCHEMA_KEYS.has(key)) return [[key, inner(value)]];
+      if (SCHEMA_LIST_KEYS.has(key) && Array.isArray(value)) return [[key, value.map((part) => inner(part) ?? part)]];
+      if (SCHEMA_MAP_KEYS.has(key) && isJsonObject(value)) {
+        return [[key, Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inner(part)]))]];
+      }
+      return [[key, value]];
+    }),
+  );
+}
+
+function standardType(type: Json | undefined): Json | undefined {
+  if (Array.isArray(type)) return type.map((one) => (typeof one === 'string' ? schemaTypeName(one) : one));
+  return typeof type === 'string' ? schemaTypeName(type) : type;
 }
 
 function hasType(value: Json, type: Json): boolean {

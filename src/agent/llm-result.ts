@@ -33,7 +33,8 @@ export function buildLlmResult(answer: ModelAnswer, { data, transcript }: LlmRes
 }
 
 function usageFields(model: string, usage: Usage): JsonObject {
-  const prompt = usage.cache_read_tokens + usage.cache_write_tokens;
+  // Of the whole prompt, as services count it; a scripted answer may say more of its cache than of its prompt.
+  const prompt = Math.max(usage.input_tokens, usage.cache_read_tokens + usage.cache_write_tokens);
   return {
     input_tokens: usage.input_tokens,
     output_tokens: usage.output_tokens,

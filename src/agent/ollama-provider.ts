@@ -7,7 +7,7 @@ import { llmError } from './llm-errors.ts';
 import { type Message, messageCalls, messageText } from './message.ts';
 import type { ModelEvent, ModelRequest, Provider, Usage } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
-import { wishedFormat } from './structured-output.ts';
+import { standardFormat } from './structured-output.ts';
 
 /** Ollama's chat (spec/agents.md 1.4): one JSON document a line, arguments as objects, results by tool name. */
 export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): Provider {
@@ -42,7 +42,7 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
     ...pickOptions(options, ['temperature', 'top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty']),
     ...limit(options),
   };
-  const { schema, isJson } = wishedFormat(options);
+  const { schema, isJson } = standardFormat(options);
   return {
     model,
     messages: [

@@ -19,7 +19,7 @@ import {
 import { type Block, type Message, messageCalls, messageText } from './message.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
-import { formatInstruction, wishedFormat } from './structured-output.ts';
+import { formatInstruction, standardFormat } from './structured-output.ts';
 import { openAiTools } from './tool-search.ts';
 
 /** OpenAI chat completions and everything that speaks them (spec/agents.md 1.4): OpenRouter, local servers, Gemini. */
@@ -69,11 +69,11 @@ function wireChoice(choice: ModelRequest['toolChoice']): Json {
 
 /** In words where the service takes no schema; plain JSON always, because OpenAI refuses to be asked for it without the word. */
 function spokenFormat(options: JsonObject, { json_schema: takesSchema }: Capabilities): string {
-  return takesSchema && wishedFormat(options).schema !== undefined ? '' : formatInstruction(options);
+  return takesSchema && standardFormat(options).schema !== undefined ? '' : formatInstruction(options);
 }
 
 function wireFormat(options: JsonObject, { json_schema: takesSchema }: Capabilities): JsonObject {
-  const { schema, isJson, strict } = wishedFormat(options);
+  const { schema, isJson, strict } = standardFormat(options);
   if (schema !== undefined && takesSchema)
     return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict } } };
   return isJson ? { response_format: { type: 'json_object' } } : {};

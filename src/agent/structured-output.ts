@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { schemaFaults } from './json-schema.ts';
+import { schemaFaults, standardSchema } from './json-schema.ts';
 
 /** Structured answers (spec/agents.md 1.5): finding the JSON in a text, checking it, and asking again. Pure. */
 
@@ -21,9 +21,15 @@ export function wishedFormat(options: JsonObject): WishedFormat {
   return { schema, isJson: isJson || schema !== undefined, strict: isJsonObject(format) && format.strict === true };
 }
 
+/** The same for services: scripts may write schemas with the type names of the language. */
+export function standardFormat(options: JsonObject): WishedFormat {
+  const { schema, ...format } = wishedFormat(options);
+  return { ...format, schema: schema && standardSchema(schema) };
+}
+
 /** The wish in words, for services that take no schema; empty without one. */
 export function formatInstruction(options: JsonObject): string {
-  const { schema, isJson } = wishedFormat(options);
+  const { schema, isJson } = standardFormat(options);
   if (schema !== undefined) return `Answer with one JSON value that matches this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`;
   return isJson ? 'Answer with one JSON value, and nothing else.' : '';
 }

@@ -1,7 +1,7 @@
 import { HarnError, hasCode } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
-import { schemaTypeName } from './json-schema.ts';
+import { standardSchema } from './json-schema.ts';
 import { codePointLength, firstCodePoints, renderJson } from './json-text.ts';
 import type { ToolSpec } from './provider.ts';
 import type { NewEvent } from './transcript.ts';
@@ -114,13 +114,14 @@ export function toolSpec(tool: Tool): ToolSpec {
  */
 export function parametersSchema(parameters: JsonObject | undefined): JsonObject {
   if (parameters === undefined) return { type: 'object', properties: {} };
-  if (parameters.type === 'object' && (isJsonObject(parameters.properties) || Object.keys(parameters).length === 1)) return parameters;
+  const isObject = parameters.type === 'object' || parameters.type === 'dict';
+  if (isObject && (isJsonObject(parameters.properties) || Object.keys(parameters).length === 1)) return standardSchema(parameters);
   const properties: Record<string, Json> = {};
   const required: string[] = [];
   for (const [name, given] of Object.entries(parameters)) {
     if (given === undefined) continue;
     const { required: wanted, ...schema } = isJsonObject(given) ? given : { type: given };
-    properties[name] = typeof schema.type === 'string' ? { ...schema, type: schemaTypeName(schema.type) } : schema;
+    properties[name] = standardSchema(schema);
     if (wanted === true || (wanted !== false && schema.default === undefined)) required.push(name);
   }
   return { type: 'object', properties, required };

@@ -60,9 +60,8 @@ export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (eve
 export async function askOnce(context: Context, call: LlmCall, onEvent?: (event: CallEvent) => void): Promise<LlmAnswer> {
   const services = agentServices(context.run);
   const options = optionsJson(call.options);
-  const history = openHistory(services, call, options);
-  const asked = call.prompt === undefined ? [] : [userMessage(call.prompt)];
-  const before = asked.reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
+  const history = openHistory(services, options);
+  const before = askedMessages(call, options).reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
   await services.models.prepare?.();
   const request = await buildRequest(services, call, options, before);
   refuseOverBudget(services, request);
@@ -85,7 +84,7 @@ export async function askOnce(context: Context, call: LlmCall, onEvent?: (event:
   return { result: buildLlmResult(answer, { data: shaped.data, transcript }), shaped };
 }
 
-function openHistory(services: AgentServices, call: LlmCall, options: JsonObject): History {
+function openHistory(services: AgentServices, options: JsonObject): History {
   const sessionId = typeof options.session_id === 'string' ? options.session_id : undefined;
   if (sessionId !== undefined) {
     services.sessions.open(sessionId);
@@ -94,10 +93,13 @@ function openHistory(services: AgentServices, call: LlmCall, options: JsonObject
   if (options.transcript !== undefined && options.transcript !== null) {
     return { transcript: decodeTranscript(options.transcript, 'llm_call'), sessionId };
   }
-  const transcript = createTranscript(services.random.uuidV7());
-  if (options.messages === undefined || options.messages === null) return { transcript, sessionId };
-  const messages = decodeMessages(toJson(field(call.options, 'messages')), 'llm_call');
-  return { transcript: messages.reduce((sofar, message: Message) => appendMessage(sofar, message), transcript), sessionId };
+  return { transcript: createTranscript(services.random.uuidV7()), sessionId };
+}
+
+/** What is asked now: `messages` in the place of the prompt (1.2). */
+function askedMessages({ prompt, options: given }: LlmCall, { messages }: JsonObject): readonly Message[] {
+  if (messages !== undefined && messages !== null) return decodeMessages(toJson(field(given, 'messages')), 'llm_call');
+  return prompt === undefined ? [] : [userMessage(prompt)];
 }
 
 async function buildRequest(services: AgentServices, call: LlmCall, options: JsonObject, transcript: Transcript): Promise<ModelRequest> {

@@ -544,6 +544,22 @@ describe('what is asked', () => {
     ]);
   });
 
+  test('a schema has the type names of JSON Schema at every depth, whoever wrote it', async () => {
+    const options = {
+      schema: {
+        type: 'dict',
+        properties: { n: { type: 'int' }, l: { type: 'list', items: { anyOf: [{ type: 'nil' }, { type: 'any' }] } } },
+      },
+    };
+    const standard = {
+      type: 'object',
+      properties: { n: { type: 'integer' }, l: { type: 'array', items: { anyOf: [{ type: 'null' }, {}] } } },
+    };
+    expect((await body('openai', { options })).response_format).toMatchObject({ json_schema: { schema: standard } });
+    expect((await body('ollama', { options })).format).toEqual(standard);
+    expect(JSON.stringify((await body('anthropic', { options })).system)).toContain(JSON.stringify(JSON.stringify(standard)).slice(1, -1));
+  });
+
   describe('anthropic: a search that the service made itself', () => {
     const FOUND = { type: 'tool_search_tool_search_result', tool_references: [{ type: 'tool_reference', tool_name: 'deploy' }] };
     const SEARCH = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'tool_search_tool_bm25', input: { query: 'ship' } };

@@ -295,7 +295,7 @@ export const HTTP: BuiltinGroup = {
     },
     egress_policy: {
       signature: '(config: any) -> dict',
-      doc: 'Says which hosts may be reached: `{allow, deny, default}`. A refused request is an error of the category `egress_blocked`.',
+      doc: 'Says which hosts the HTTP, SSE and WebSocket builtins may reach: `{allow, deny, default}`. A refused request is an error of the category `egress_blocked`. Model services and MCP servers are reached as they are configured.',
       call: (c, _d, config) => installPolicy(c, config),
     },
   },

@@ -16,6 +16,20 @@ println(r.transcript.messages.map({ m -> m.role }))`,
     ['<thinking>x</thinking>Hi Hi', '3 4 0.0', '[reasoning, output_text] end_turn true', '[user, assistant]'],
   ],
   [
+    '1.2: messages replace the prompt, also where history goes on',
+    `let said = [{role: "user", content: "only"}]
+let first = llm_call("unused", nil, {provider: "mock", messages: said})
+llm_call("unused", nil, {provider: "mock", transcript: first.transcript, messages: [{role: "user", content: "more"}]})
+for call in llm_mock_calls() { println(call.messages.map({ m -> m.content })) }`,
+    ['[only]', '[only, Mock response to 1-word prompt: only, more]'],
+  ],
+  [
+    '1.3: the cache is measured by the whole prompt',
+    `llm_mock({text: "a", input_tokens: 10, cache_read_tokens: 4})
+println(llm_call("x", nil, {provider: "mock"}).cache_hit_ratio)`,
+    ['0.4'],
+  ],
+  [
     '0.4: an LLM error is a dict',
     `llm_mock({error: {category: "auth", message: "bad key"}})
 try { llm_call("x", nil, {provider: "mock", model: "m"}) } catch (e) {

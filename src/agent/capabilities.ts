@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { Json } from '../base/json.ts';
 import { matchesGlob } from './glob.ts';
@@ -191,7 +192,7 @@ export function decodeCapabilityRules(providers: Json, where: string): Capabilit
   const decoded = z.record(z.string(), z.array(ruleSchema)).safeParse(providers);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
-    throw new HarnError('plain', `${where}: capability rule ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'cannot be read'}`);
+    throw new HarnError('plain', `${where}: capability rule ${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, providers)}`);
   }
   return Object.fromEntries(
     Object.entries(decoded.data).map(([provider, rules]) => [

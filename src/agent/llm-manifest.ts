@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { Json } from '../base/json.ts';
 import { decodeCapabilityRules } from './capabilities.ts';
@@ -37,7 +38,7 @@ export function decodeLlmSettings(manifest: unknown, path: string): LlmSettings 
   const decoded = settingsSchema.safeParse(manifest);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
-    throw new HarnError('plain', `${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'cannot be read'}`);
+    throw new HarnError('plain', `${path}: ${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, manifest)}`);
   }
   const { llm = {}, capabilities } = decoded.data;
   const own = Object.entries(llm.providers ?? {}).map(([name, service]) => [name, serviceFacts(name, service)] as const);

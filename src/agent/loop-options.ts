@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AutonomyBudget } from './autonomy.ts';
@@ -171,7 +172,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
   const decoded = optionsSchema.safeParse(given);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
-    throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${issue?.message ?? 'cannot be read'}`);
+    throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${decodeProblem(issue, given)}`);
   }
   const options = decoded.data;
   const profile = PROFILES[options.profile ?? 'tool_using'];

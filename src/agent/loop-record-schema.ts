@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { LoopRecord } from './loop-record.ts';
@@ -82,7 +83,7 @@ export function decodeRecords(records: readonly JsonObject[]): readonly LoopReco
     if (decoded.success) return [decoded.data as unknown as LoopRecord]; // the schema and the type say the same
     const issue = decoded.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? 'record' : issue.path.join('.');
-    throw new HarnError('plain', `field \`${field}\` of a record \`${String(record.t)}\`: ${issue?.message ?? 'invalid'}`, {
+    throw new HarnError('plain', `field \`${field}\` of a record \`${String(record.t)}\`: ${decodeProblem(issue, record)}`, {
       data: { index },
     });
   });

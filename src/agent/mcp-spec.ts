@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { Json } from '../base/json.ts';
 
@@ -50,7 +51,7 @@ export function decodeMcpSpec(value: Json, operation: string): McpSpec {
   const decoded = specSchema.safeParse(value);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
-    throw new HarnError('plain', `${operation}: ${issue?.path.join('.') ?? 'server'}: ${issue?.message ?? 'cannot be read'}`);
+    throw new HarnError('plain', `${operation}: ${issue?.path.join('.') ?? 'server'}: ${decodeProblem(issue, value)}`);
   }
   const { transport, command, url, ...rest } = decoded.data;
   const how = transport === 'stdio' || (transport === undefined && (url === undefined || url === null)) ? 'stdio' : 'http';

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 
@@ -97,7 +98,7 @@ export function decodeMessage(value: unknown, operation: string): Message {
   if (decoded.success) return decoded.data;
   const issue = decoded.error.issues[0];
   const at = issue === undefined || issue.path.length === 0 ? 'message' : `message.${issue.path.join('.')}`;
-  throw new HarnError('plain', `${operation}: invalid ${at}: ${issue?.message ?? 'unknown problem'}`);
+  throw new HarnError('plain', `${operation}: invalid ${at}: ${decodeProblem(issue, value)}`);
 }
 
 /** Decodes a list of messages; a plain string stands for one user message. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import { isLlmCategory } from './llm-errors.ts';
@@ -58,7 +59,7 @@ const entrySchema = z.object({
  */
 export function decodeMockEntry(value: unknown): MockEntry | string {
   const decoded = entrySchema.safeParse(value);
-  if (!decoded.success) return describe(decoded.error.issues);
+  if (!decoded.success) return describe(decoded.error.issues[0], value);
   const entry = decoded.data;
   if (entry.error && !isLlmCategory(entry.error.category)) return `unknown error category \`${entry.error.category}\``;
   return {
@@ -90,10 +91,9 @@ export function decodeMockEntry(value: unknown): MockEntry | string {
   };
 }
 
-function describe(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): string {
-  const [issue] = issues;
-  if (issue === undefined) return 'invalid entry';
-  return issue.path.length === 0 ? issue.message : `field \`${issue.path.join('.')}\`: ${issue.message}`;
+function describe(issue: z.core.$ZodIssue | undefined, value: unknown): string {
+  const problem = decodeProblem(issue, value);
+  return issue === undefined || issue.path.length === 0 ? problem : `field \`${issue.path.join('.')}\`: ${problem}`;
 }
 
 /**

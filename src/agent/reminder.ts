@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Message } from './message.ts';
@@ -55,7 +56,7 @@ export function decodeReminderSpec(value: unknown): ReminderSpec {
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\`: `;
-    throw reminderError('002', `bad reminder: ${field}${issue?.message ?? 'unknown problem'}`);
+    throw reminderError('002', `bad reminder: ${field}${decodeProblem(issue, value)}`);
   }
   const { propagate: wanted, body, ...rest } = decoded.data;
   const propagate = wanted === undefined || wanted === null ? undefined : PROPAGATIONS.find((choice) => choice === wanted);

@@ -21,7 +21,7 @@ export function checkAssignment(state: CheckState, node: Assignment): void {
   lintEscape(state, variable, node);
   if (variable.keyword === 'let' || variable.keyword === 'const') {
     const message = `Cannot assign to '${variable.name}': variable is immutable (declared with '${variable.keyword}')`;
-    state.warn(message, node.span, { code: CHECKER_CODES.immutableAssigned.code });
+    state.warn(message, node.span, { code: CHECKER_CODES.immutableAssigned.code, help: 'declare it with `var`' });
   } else if (target.kind !== 'Identifier') {
     writeThrough(state, variable);
   } else {

@@ -7,8 +7,11 @@ import type { Token } from './token.ts';
  */
 export function foreignSyntax(tokens: readonly Token[], index: number, expected: string): string | undefined {
   const at = (distance: number): Token | undefined => tokens[index + distance];
-  return byPunctuation(at, expected) ?? byWord(at) ?? byLine(tokens, index) ?? missingBrace(at(0), expected);
+  return byPunctuation(at, expected) ?? byWord(at) ?? byLine(tokens, index, expected) ?? missingBrace(at(0), expected);
 }
+
+const ARM = 'an arm is written `pattern -> { value }`';
+const CLOSURE = 'a function as a value is written `{ x -> x + 1 }`';
 
 type Look = (distance: number) => Token | undefined;
 
@@ -24,8 +27,17 @@ function touches(first: Token | undefined, second: Token | undefined): boolean {
 function byPunctuation(at: Look, expected: string): string | undefined {
   const [before, token, next] = [at(-1), at(0), at(1)];
   if (token?.kind === '=' && next?.kind === '>' && touches(token, next)) {
-    return expected === '->' ? 'an arm is written `pattern -> { value }`' : 'a function as a value is written `{ x -> x + 1 }`';
+    return expected === '->' ? ARM : CLOSURE;
   }
+  if (token?.kind === '>' && before?.kind === '=' && touches(before, token)) return CLOSURE;
+  if (token?.kind === '|' && expected === 'expression') return CLOSURE;
+  if (token?.kind === ',' && expected === ')') return CLOSURE;
+  if (before?.kind === '->' && expected === '{') return ARM;
+  if (token?.kind === ':' && [before, next].some((other) => other?.kind === ':')) return 'a case of an enum is written `Enum.Case`';
+  if (token?.kind === 'string' && isWord(before, 'println', 'print', 'log')) return `a call takes parentheses: \`${before?.text}(…)\``;
+  if (token?.kind === 'catch' || token?.kind === 'finally') return `\`${token.kind}\` follows the brace that closes its \`try\``;
+  if (token?.kind === 'else') return '`else` follows the brace that closes its `if`, with nothing between';
+  if (isWord(before, 'mut') && expected === '=') return 'a name that will change is declared with `var`';
   if (token?.kind === '=' && (before?.kind === '==' || before?.kind === '!=') && touches(before, token)) {
     return `there is no \`${before.kind}=\`; \`${before.kind}\` compares by contents`;
   }
@@ -71,13 +83,16 @@ const ANYWHERE: Readonly<Record<string, string>> = {
 };
 
 /** By the words that begin the line. */
-function byLine(tokens: readonly Token[], index: number): string | undefined {
+function byLine(tokens: readonly Token[], index: number, expected: string): string | undefined {
   let start = index;
   while (start > 0 && tokens[start - 1]?.kind !== 'newline') start--;
   const [first, second, third] = [tokens[start], tokens[start + 1], tokens[start + 2]];
   if (isWord(first, 'switch')) return ANYWHERE.switch;
   if (first?.kind === 'for' && second?.kind === '(' && isDeclaring(third)) return 'write `for i in 0 to n exclusive { … }`';
   if (first?.kind === 'import') return 'write `import { name } from "path"`, or `import "path"` for all of it';
+  const keyword = first?.kind === 'pub' ? second : first;
+  if (keyword?.kind === 'fn' && expected === '{' && tokens[index - 1]?.kind === ')')
+    return 'a result type stands behind `->`: `fn f(a: int) -> int { … }`';
   if (first?.kind === 'interface') return 'an interface holds methods; the shape of a dict is `type Name = {field: type}`';
   return undefined;
 }

@@ -12,7 +12,7 @@ import { display } from './display.ts';
 import { fromJson, stringifyPretty, toJson } from './json.ts';
 import { deriveContext } from './task-context.ts';
 import { withToolHooks } from './tool-hooks.ts';
-import { type HarnFunction, isCallable, type Value } from './value.ts';
+import { type HarnFunction, isCallable, typeOf, type Value } from './value.ts';
 
 /** Entries of a registry, of a list of entries, or of a list of registries; nil gives none. */
 export function toolEntries(tools: Value): Value[] {
@@ -32,7 +32,13 @@ export function bindTools(context: Context, tools: Value, mcpServers: Json): Too
 
 /** @throws HarnError `plain` for an entry that nothing can execute (2.2) */
 function bindTool(context: Context, entry: Value, mcpServers: Json): Tool {
-  const name = display(field(entry, 'name'));
+  const name = field(entry, 'name');
+  if (typeof name !== 'string') {
+    throw new HarnError(
+      'plain',
+      `tools: a ${typeOf(entry)} without a name is no tool; tools are declared with \`tool\` or made by tool_define`,
+    );
+  }
   const facts = optionsJson(entry);
   const handler = field(entry, 'handler');
   const executor = executorOf(facts);

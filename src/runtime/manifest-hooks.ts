@@ -1,5 +1,6 @@
 import { posix as path } from 'node:path';
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { errorText, HarnError } from '../base/harn-error.ts';
 import { type HookHandler, type HookRegistry, WORKER_EVENTS } from '../lifecycle/hooks.ts';
 import type { Run } from './context.ts';
@@ -50,7 +51,7 @@ function decodeEntry(entry: unknown): z.infer<typeof hookEntry> {
   const outcome = hookEntry.safeParse(entry);
   if (outcome.success) return outcome.data;
   const [issue] = outcome.error.issues;
-  throw new HarnError('plain', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}`);
+  throw new HarnError('plain', `${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, entry)}`);
 }
 
 async function readEntries(file: string, text: string): Promise<readonly unknown[]> {

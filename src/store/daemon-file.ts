@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { decodeProblem } from '../base/decode-problem.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
@@ -74,11 +75,12 @@ export function writeDaemonMeta(disk: Disk, path: string, meta: DaemonMeta): voi
  */
 export function readDaemonMeta(files: Files, path: string, target = path): DaemonMeta | undefined {
   if (!files.exists(path)) return undefined;
-  const decoded = metaSchema.safeParse(parseJson(files.readText(path)));
+  const given = parseJson(files.readText(path));
+  const decoded = metaSchema.safeParse(given);
   if (decoded.success) return decoded.data as DaemonMeta; // unknown keys are kept
   const issue = decoded.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');
-  throw snapshotError('malformed', `field \`${field}\` of ${path}: ${issue?.message ?? 'invalid'}`, { target, path, detail: { field } });
+  throw snapshotError('malformed', `field \`${field}\` of ${path}: ${decodeProblem(issue, given)}`, { target, path, detail: { field } });
 }
 
 /** Events as a snapshot's daemon block holds them; those that are none are left out. */

@@ -1,4 +1,5 @@
 import { constants } from 'node:buffer';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { sha256 } from '../base/sha256.ts';
@@ -105,7 +106,7 @@ export function decodeDocument(document: JsonObject, facts: SnapshotErrorFacts):
   if (outcome.success) return outcome.data;
   const issue = outcome.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');
-  throw malformed(`field \`${field}\`: ${issue?.message ?? 'invalid'}`, facts, { field });
+  throw malformed(`field \`${field}\`: ${decodeProblem(issue, document)}`, facts, { field });
 }
 
 function orderKeys(snapshot: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -211,12 +211,14 @@ const WARNINGS: readonly Row[] = [
     wrong: 'let x = 1\nx = 2',
     message: "2:1 Cannot assign to 'x': variable is immutable (declared with 'let')",
     code: 'HARN-OWN-001',
+    help: 'declare it with `var`',
     right: 'var x = 1\nx = 2',
   },
   {
     wrong: 'const X = 1\nX = 2',
     message: "2:1 Cannot assign to 'X': variable is immutable (declared with 'const')",
     code: 'HARN-OWN-001',
+    help: 'declare it with `var`',
     right: 'var X = 1\nX = 2',
   },
   ...['return 1', 'throw "e"'].map((exit) => ({

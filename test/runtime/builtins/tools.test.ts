@@ -91,6 +91,19 @@ println(result("ab").contains("permission_denied"))`,
 println(len(llm_mock_calls()))`,
     ['Result.Err(agent_loop: tool a has no executable backend)', '0'],
   ],
+  [
+    'what is no tool, and an option of the wrong kind, are named before the first model call',
+    `println(try { agent_loop("x", nil, {provider: "mock", tools: ["look"]}) })
+println(try { agent_loop("x", nil, {provider: "mock", max_iterations: "3"}) })
+println(try { agent_loop("x", nil, {provider: "mock", tool_format: "xml"}) })
+println(len(llm_mock_calls()))`,
+    [
+      'Result.Err(tools: a string without a name is no tool; tools are declared with `tool` or made by tool_define)',
+      'Result.Err(agent_loop: max_iterations must be a number, got a string)',
+      'Result.Err(agent_loop: tool_format must be "native" or "text", got "xml")',
+      '0',
+    ],
+  ],
 ];
 
 describe('tool registries (2.2)', () => {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
+import { type DecodeIssue, decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import { isLlmCategory } from './llm-errors.ts';
@@ -91,7 +91,7 @@ export function decodeMockEntry(value: unknown): MockEntry | string {
   };
 }
 
-function describe(issue: z.core.$ZodIssue | undefined, value: unknown): string {
+function describe(issue: DecodeIssue | undefined, value: unknown): string {
   const problem = decodeProblem(issue, value);
   return issue === undefined || issue.path.length === 0 ? problem : `field \`${issue.path.join('.')}\`: ${problem}`;
 }

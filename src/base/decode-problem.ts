@@ -1,5 +1,5 @@
 /** The parts of an issue of zod that are read here; zod's smallest build has no texts of its own. */
-interface Issue {
+export interface DecodeIssue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -9,7 +9,7 @@ interface Issue {
   readonly maximum?: unknown;
   readonly values?: readonly unknown[];
   readonly keys?: readonly string[];
-  readonly errors?: readonly (readonly Issue[])[];
+  readonly errors?: readonly (readonly DecodeIssue[])[];
 }
 
 /** What zod says when nobody wrote a text for the case. */
@@ -21,7 +21,7 @@ const NO_TEXT = 'Invalid input';
  * @param issue the first of the issues; its own text is kept where the schema has one
  * @param input the whole value that was decoded
  */
-export function decodeProblem(issue: Issue | undefined, input: unknown): string {
+export function decodeProblem(issue: DecodeIssue | undefined, input: unknown): string {
   if (issue === undefined) return 'cannot be read';
   if (issue.message !== NO_TEXT) return issue.message;
   const wanted = wantedBy(issue);
@@ -31,7 +31,7 @@ export function decodeProblem(issue: Issue | undefined, input: unknown): string 
   return `must be ${wanted}, got ${describe(value, { isChoice: issue.code === 'invalid_value' })}`;
 }
 
-function wantedBy(issue: Issue): string | undefined {
+function wantedBy(issue: DecodeIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return KINDS[String(issue.expected)] ?? String(issue.expected);

@@ -139,7 +139,7 @@ export function adoptDaemonFile(lifecycle: Lifecycle, path: string, target: stri
 }
 
 /** Names that only the file of a daemon has. */
-const FILE_NAMES = [
+export const FILE_NAMES = [
   'visible_messages',
   'recorded_messages',
   'transcript_summary',

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { displayPath } from '../store/state-root.ts';
 import type { Daemon } from './daemon.ts';
+import { FILE_NAMES } from './daemon-snapshot.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { isTerminal } from './transition.ts';
 import type { Worker } from './worker.ts';
@@ -56,18 +57,6 @@ export function daemonSnapshot(lifecycle: Lifecycle, daemon: Daemon): JsonObject
   const { file } = daemon;
   const whole = file === undefined ? undefined : readSnapshotHead(lifecycle.platform.files, file.path, ['transcript_events']);
   const saved = savedBlock(lifecycle, daemon) ?? {};
-  const named = Object.fromEntries(SHOWN_NAMES.flatMap((name) => (whole?.[name] === undefined ? [] : [[name, whole[name]]])));
+  const named = Object.fromEntries(FILE_NAMES.flatMap((name) => (whole?.[name] === undefined ? [] : [[name, whole[name]]])));
   return { ...saved, ...named, ...daemon.facts(), ...daemonSummary(lifecycle, daemon) };
 }
-
-const SHOWN_NAMES = [
-  'visible_messages',
-  'recorded_messages',
-  'transcript_summary',
-  'transcript_events',
-  'total_text',
-  'all_tools_used',
-  'rejected_tools',
-  'deferred_user_messages',
-  'last_run_exit_code',
-];

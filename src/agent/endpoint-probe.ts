@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import { checkHealth, type Health } from './healthcheck.ts';
 import type { HttpWorld } from './http-provider.ts';
+import { firstCodePoints } from './json-text.ts';
 import { llmErrorFacts } from './llm-errors.ts';
 import { type Message, toolMessage } from './message.ts';
 import type { ModelAnswer, ModelRequest, ToolSpec } from './provider.ts';
@@ -93,7 +94,7 @@ function answeredCall(): Message[] {
 }
 
 function cut(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return text.length > 60 ? `${firstCodePoints(text, 60)}…` : text;
 }
 
 interface Asked {

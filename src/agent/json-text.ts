@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 
 /**
  * JSON as a model reads it: dict keys in ascending byte order (spec/agents.md 0.2), whatever order they came in.
@@ -67,4 +67,25 @@ const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 /** Length in code points. */
 export function codePointLength(text: string): number {
   return text.length - (text.match(PAIR)?.length ?? 0);
+}
+
+/** The same value without halves of surrogate pairs, which no strict reader takes; itself when it has none. */
+export function wellFormed<T>(value: T): T {
+  return isWellFormed(value) ? value : (repaired(value as Json) as T); // the same shape, string for string
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  return Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item));
+}
+
+function repaired(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(repaired);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), item === undefined ? item : repaired(item)]),
+  ) as JsonObject;
 }

@@ -8,6 +8,7 @@ import { continuePausedTool } from './continue-tool.ts';
 import { beginsIdle, type DaemonOptions, idleDaemon, saveIdle, settleConsumed } from './daemon.ts';
 import { WakeSources } from './daemon-sources.ts';
 import { unknownOutcome } from './fold-journal.ts';
+import { firstCodePoints } from './json-text.ts';
 import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context.ts';
 import { RepeatGuard } from './loop-guard.ts';
 import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
@@ -298,7 +299,7 @@ function stallFacts({ progress: { transcript, counters }, options, turnsTaken }:
     consecutive_text_only: counters.consecutive_text_only,
     max_nudges: options.maxNudges,
     turns_taken: turnsTaken,
-    last_texts: answers.slice(-STALL_TEXTS).map((answer) => messageText(answer).slice(0, EXCERPT)),
+    last_texts: answers.slice(-STALL_TEXTS).map((answer) => firstCodePoints(messageText(answer), EXCERPT)),
     last_tool_calls: lastCalls === undefined ? [] : messageCalls(lastCalls).map(({ name }) => name),
     tools_used: counters.tools_used,
   };

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/platform.ts';
 import { waitForPromise } from '../tasks/wait.ts';
 import { UNPARSED } from './answer-parts.ts';
 import { schemaFaults } from './json-schema.ts';
-import { renderJson } from './json-text.ts';
+import { firstCodePoints, renderJson, wellFormed } from './json-text.ts';
 import { type RepeatGuard, skippedRepeat } from './loop-guard.ts';
 import type { LoopCallbacks, ToolCallFacts } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
@@ -130,7 +130,7 @@ async function refuse(dispatcher: Dispatcher, call: ToolCall, phase: Phase): Pro
   const tool = dispatcher.tools.get(call.name);
   if (tool === undefined) return refuseUnknown(dispatcher, call, phase);
   if (typeof call.arguments[UNPARSED] === 'string') {
-    const text = `Error: the arguments of ${call.name} are not a JSON object: ${call.arguments[UNPARSED].slice(0, 200)}`;
+    const text = `Error: the arguments of ${call.name} are not a JSON object: ${firstCodePoints(call.arguments[UNPARSED], 200)}`;
     return { status: 'error', text, category: 'schema_validation' };
   }
   if (dispatcher.guard.refuses(call.name, call.arguments)) {
@@ -237,7 +237,7 @@ export async function runTool(dispatcher: Dispatcher, tool: Tool, call: ToolCall
       if (error instanceof ToolTimeout) return { status: 'error', text: error.message, category: 'timeout' };
       if (!isToolFault(error)) throw error;
       if (attempt >= options.toolRetries)
-        return { status: 'error', text: redactSecrets(`Error: ${errorText(error)}`), category: 'tool_error' };
+        return { status: 'error', text: resultText(`Error: ${errorText(error)}`), category: 'tool_error' };
       await clock.sleep(options.toolBackoffMs * 2 ** attempt, signal);
     }
   }
@@ -254,8 +254,12 @@ function settle(answer: ToolReturn): Settled {
     };
   }
   // One text for the model, the journal and the snapshot: a loop that was restored reads what one that never stopped does.
-  const text = redactSecrets(answer.text ?? renderToolValue(answer.value));
+  const text = resultText(answer.text ?? renderToolValue(answer.value));
   return { status: resultStatus(answer.value, text), text, ...(answer.events === undefined ? {} : { events: answer.events }) };
+}
+
+function resultText(text: string): string {
+  return wellFormed(redactSecrets(text));
 }
 
 class ToolTimeout extends Error {}

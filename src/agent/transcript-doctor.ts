@@ -1,9 +1,8 @@
-import type { Json, JsonObject } from '../base/json.ts';
-import { isJsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { LoopState } from '../lifecycle/activation.ts';
 import { compactionPlan, contextTokens } from './compaction.ts';
 import { unknownOutcome } from './fold-journal.ts';
-import { firstCodePoints } from './json-text.ts';
+import { firstCodePoints, wellFormed } from './json-text.ts';
 import { readLoopState, writeLoopState } from './loop-state.ts';
 import { isForeignBlock, type Message, messageCalls, toolMessage } from './message.ts';
 import { sendableMessage } from './message-shape.ts';
@@ -106,22 +105,9 @@ function fixBlocks(message: Message, index: number, target: ModelIdentity, repai
 }
 
 function fixText(message: Message, index: number, repairs: Repair[]): Message {
-  if (isWellFormed(message)) return message;
-  repairs.push({ repair: 'text_fixed', index });
-  return { ...message, ...(wellFormed(message) as JsonObject) };
-}
-
-function isWellFormed(value: Json | undefined): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Array.isArray(value) ? value.every(isWellFormed) : Object.values(value).every(isWellFormed);
-}
-
-function wellFormed(value: Json): Json {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, item === undefined ? item : wellFormed(item)]));
+  const fixed = wellFormed(message);
+  if (fixed !== message) repairs.push({ repair: 'text_fixed', index });
+  return fixed;
 }
 
 // Row 1: every call has exactly one result, directly after it.

@@ -1,5 +1,6 @@
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { wellFormed } from './json-text.ts';
 import { type Block, type Message, messageCalls, messageText, type Role } from './message.ts';
 import { sendableMessage } from './message-shape.ts';
 import type { Reminder } from './reminder.ts';
@@ -125,8 +126,9 @@ export function decodeTranscript(value: unknown, operation: string): Transcript 
   return { ...createTranscript(''), ...named };
 }
 
-/** Adds a message and the event that mirrors it. */
-export function appendMessage(transcript: Transcript, message: Message, about: Partial<NewEvent> = {}): Transcript {
+/** Adds a message and the event that mirrors it. What a service would refuse of its text is mended on the way in. */
+export function appendMessage(transcript: Transcript, added: Message, about: Partial<NewEvent> = {}): Transcript {
+  const message = wellFormed(added);
   const withEvent = appendEvent(transcript, { ...mirrorEvent(message), ...about });
   return { ...withEvent, messages: [...transcript.messages, message] };
 }

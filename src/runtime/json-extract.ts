@@ -1,3 +1,4 @@
+import { firstCodePoints } from '../agent/json-text.ts';
 import { thrownText } from './errors.ts';
 import { parseJsonAt } from './json.ts';
 import type { Value } from './value.ts';
@@ -38,5 +39,5 @@ function firstBracketed(text: string): { readonly value: Value } | undefined {
 
 function excerpt(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 60).toWellFormed()}…` : line;
+  return line.length > 60 ? `${firstCodePoints(line, 60)}…` : line;
 }

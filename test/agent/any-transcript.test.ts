@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { applyResume } from '../../src/agent/apply-resume.ts';
+import { wellFormed } from '../../src/agent/json-text.ts';
 import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
 import { NEW_COUNTERS, readLoopState } from '../../src/agent/loop-state.ts';
 import type { ModelRequest } from '../../src/agent/provider.ts';
@@ -122,9 +123,9 @@ describe('D7 T24 T25: any JSON in place of a transcript', () => {
         const run = await runActivation({ state: repaired, resume: FACTS, mock: script({ text: 'end' }) });
         expect(run.end.kind).toBe('ended');
         for (const service of SERVICES) {
-          const text = JSON.stringify(await bodyOf(service, resumed.transcript.messages));
-          expect(text).toContain('go on');
-          expect(text.isWellFormed()).toBe(true);
+          const body = await bodyOf(service, resumed.transcript.messages);
+          expect(JSON.stringify(body)).toContain('go on');
+          expect(wellFormed(body)).toBe(body);
         }
       }),
       { numRuns: 300 },

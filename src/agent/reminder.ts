@@ -51,17 +51,17 @@ const PROPAGATIONS = ['all', 'session', 'none'] as const;
 export function decodeReminderSpec(value: unknown): ReminderSpec {
   const known = new Set<string>(Object.keys(specSchema.shape));
   const unknownKey = typeof value === 'object' && value !== null ? Object.keys(value).find((key) => !known.has(key)) : undefined;
-  if (unknownKey !== undefined) throw reminderError('001', `unrecognised reminder option \`${unknownKey}\``);
+  if (unknownKey !== undefined) throw reminderError('001', `unrecognised option \`${unknownKey}\``);
   const decoded = specSchema.safeParse(value);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\`: `;
-    throw reminderError('002', `bad reminder: ${field}${decodeProblem(issue, value)}`);
+    throw reminderError('002', `invalid reminder: ${field}${decodeProblem(issue, value)}`);
   }
   const { propagate: wanted, body, ...rest } = decoded.data;
   const propagate = wanted === undefined || wanted === null ? undefined : PROPAGATIONS.find((choice) => choice === wanted);
   if (wanted !== undefined && wanted !== null && propagate === undefined) {
-    throw reminderError('005', `unsupported propagate \`${wanted}\`; expected all, session or none`);
+    throw reminderError('005', `unsupported propagate \`${wanted}\`; expected all, session, or none`);
   }
   const given = Object.fromEntries(Object.entries(rest).filter(([, part]) => part !== null && part !== undefined));
   return { body, ...given, ...(propagate === undefined ? {} : { propagate }) };

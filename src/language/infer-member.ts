@@ -1,6 +1,7 @@
 import type { Expression } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
 import { lintBoundary } from './check-lints.ts';
+import { lintInjectedReminder } from './check-reminders.ts';
 import { signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
@@ -83,6 +84,7 @@ function propertyOfKind(type: Type, name: string): Type {
 export function inferMethodCall(state: CheckState, node: Extract<Expression, { kind: 'MethodCall' }>): Type {
   const declared = enumNamed(state, node.receiver);
   if (declared !== undefined) return inferVariant(state, declared, node, node.args);
+  lintInjectedReminder(state, node.receiver, node.name, node.args);
   const receiver = state.infer(node.receiver);
   if (node.isOptional) {
     inferArguments(state, node.args);

@@ -2,6 +2,7 @@ import type { Block, Closure, Expression, Identifier } from './ast.ts';
 import { forgetAssigned } from './check-assignment.ts';
 import { lintUndeclared } from './check-lints.ts';
 import { assignedNames } from './check-names.ts';
+import { lintReturnedReminder } from './check-reminders.ts';
 import { bareDeclaration, isCallableDeclaration, parameterInside, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { resultOf } from './infer-builtin.ts';
@@ -164,6 +165,7 @@ function inferList(state: CheckState, node: Extract<Expression, { kind: 'List' }
 }
 
 function inferDict(state: CheckState, node: Extract<Expression, { kind: 'Dict' }>): Type {
+  lintReturnedReminder(state, node);
   const fields = new Map<string, ShapeField>();
   let isShape = true;
   for (const entry of node.entries) {

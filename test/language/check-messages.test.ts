@@ -388,6 +388,28 @@ const LINTS: readonly Row[] = [
     help: 'use `h.stdio.prompt`',
     right: 'fn ask(h: Harness) {\n  let f = { -> h.stdio.prompt("a") }\n}',
   },
+  ...(
+    [
+      ['transcript.inject_reminder(t, {body: "a"})', '2:31', 'transcript.inject_reminder(t, {body: "a", ttl_turns: 1})'],
+      [
+        'transcript.inject_reminder(t, {body: "a", preserve_on_compact: false})',
+        '2:31',
+        'transcript.inject_reminder(t, {body: "a", preserve_on_compact: true})',
+      ],
+      [
+        'let f = { _ -> {reminder: {body: "a"}} }',
+        '2:28',
+        'let f = { _ -> {reminder: {body: "a", ttl_turns: 2}} }\nlet d = {reminder: {text: "a"}}',
+      ],
+      ['transcript.inject_reminder(t, {body: "a", tags: []})', '2:31', 'transcript.inject_reminder(t, {...t, body: "a"})'],
+    ] as const
+  ).map(([wrong, at, right]) => ({
+    wrong: `let t = transcript()\n${wrong}`,
+    right: `let t = transcript()\n${right}`,
+    message: `${at} a reminder that compaction may drop has no ttl_turns`,
+    code: 'HARN-RMD-004',
+    help: 'set `ttl_turns`, or `preserve_on_compact: true` when it must stay',
+  })),
 ];
 
 describe.each([

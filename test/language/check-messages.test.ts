@@ -398,7 +398,7 @@ const LINTS: readonly Row[] = [
       ],
       [
         'let f = { _ -> {reminder: {body: "a"}} }',
-        '2:28',
+        '2:27',
         'let f = { _ -> {reminder: {body: "a", ttl_turns: 2}} }\nlet d = {reminder: {text: "a"}}',
       ],
       ['transcript.inject_reminder(t, {body: "a", tags: []})', '2:31', 'transcript.inject_reminder(t, {...t, body: "a"})'],

@@ -50,11 +50,17 @@ export function describeFailure(error: unknown, program: CompiledProgram | undef
             source,
             ...(where?.line === inner.line ? { column: where.column, length: where.length } : {}),
           },
-    help,
+    help: help ?? adviceOn(error),
     notes: outer.map((frame) => `called from ${frame.name} at ${frame.path}:${frame.line}`),
     isInternal: text.isInternal,
     data: error instanceof HarnError ? error.data : {},
   };
+}
+
+/** A service that does not let us in: the first thing that a newcomer sees of models. */
+function adviceOn(error: unknown): string | undefined {
+  if (!(error instanceof HarnError) || !isModelError(error) || error.data.category !== 'auth') return undefined;
+  return '`harn doctor PROVIDER` looks at a service; `provider` or HARN_PROVIDER names another; --llm-mock FILE runs without one';
 }
 
 /** The display text of an error without its line. */

@@ -104,6 +104,13 @@ test('a name of another language is answered with ours', async () => {
   expect(renderRuntimeError(outcome.failure)).toContain('= help: write `nil`');
 });
 
+test('a missing key of a service comes with what to do', async () => {
+  const { outcome } = await runText('llm_call("hi", nil, {provider: "openai", model: "m"})');
+  if (outcome.kind !== 'failed') throw new Error(`the script ended with ${outcome.kind}`);
+  expect(outcome.failure.message).toContain('OPENAI_API_KEY');
+  expect(outcome.failure.help).toContain('harn doctor PROVIDER');
+});
+
 test('a defect of harn looks like one, says what to do and keeps its stack', () => {
   const failure = describeFailure(new TypeError('value.frobnicate is not a function'), undefined);
   expect(failure).toMatchObject({ isInternal: true, at: undefined, code: undefined });

@@ -5,6 +5,7 @@ import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
 import { decodeMessages, type Message, userMessage } from '../agent/message.ts';
 import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
+import { checkModelOptions } from '../agent/model-options.ts';
 import type { ModelAnswer, ModelRequest, ToolSpec } from '../agent/provider.ts';
 import { expireReminders, pendingReminders, renderReminders } from '../agent/reminder.ts';
 import { type ModelTarget, resolveModel } from '../agent/resolve-model.ts';
@@ -60,6 +61,7 @@ export async function runLlmCall(context: Context, call: LlmCall, onEvent?: (eve
 export async function askOnce(context: Context, call: LlmCall, onEvent?: (event: CallEvent) => void): Promise<LlmAnswer> {
   const services = agentServices(context.run);
   const options = optionsJson(call.options);
+  checkModelOptions(options, 'llm_call');
   const history = openHistory(services, options);
   const before = askedMessages(call, options).reduce((transcript, message) => appendMessage(transcript, message), history.transcript);
   await services.models.prepare?.();

@@ -24,6 +24,29 @@ for call in llm_mock_calls() { println(call.messages.map({ m -> m.content })) }`
     ['[only]', '[only, Mock response to 1-word prompt: only, more]'],
   ],
   [
+    '1.2: an option that cannot be is refused by name',
+    `for options in [{timeout: "3"}, {timeout: 0}, {max_tokens: 0}, {temperature: "hot"}, {seed: 1.5}, {stop: "X"}, {tool_format: "xml"}, {output_validation: "maybe"}, {response_format: "xml"}, {llm_retries: -1}, {cache: "yes"}, {thinking: {mode: "wild"}}, {budget: 3}, {provider: 5}, {temperature: nil}] {
+  try { println(llm_call("x", nil, {provider: "mock"} + options).text) } catch (e) { println(e) }
+}`,
+    [
+      'llm_call: option `timeout` must be a number of seconds above 0, got "3"',
+      'llm_call: option `timeout` must be a number of seconds above 0, got 0',
+      'llm_call: option `max_tokens` must be a whole number above 0, got 0',
+      'llm_call: option `temperature` must be a number, got "hot"',
+      'llm_call: option `seed` must be a whole number, got 1.5',
+      'llm_call: option `stop` must be a list of strings, got "X"',
+      'llm_call: option `tool_format` must be "native" or "text", got "xml"',
+      'llm_call: option `output_validation` must be "off", "warn" or "error", got "maybe"',
+      'llm_call: option `response_format` must be "text" or "json", got "xml"',
+      'llm_call: option `llm_retries` must be a whole number of 0 or more, got -1',
+      'llm_call: option `cache` must be true or false, got "yes"',
+      'llm_call: option `thinking` must be true, false or a dict whose `mode` is one of enabled, adaptive, effort, disabled, got {"mode":"wild"}',
+      'llm_call: option `budget` must be a dict of limits, got 3',
+      'llm_call: option `provider` must be a string, got 5',
+      'Mock response to 1-word prompt: x',
+    ],
+  ],
+  [
     '1.3: the cache is measured by the whole prompt',
     `llm_mock({text: "a", input_tokens: 10, cache_read_tokens: 4})
 println(llm_call("x", nil, {provider: "mock"}).cache_hit_ratio)`,

@@ -85,6 +85,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "__record_plan": ["agent", "sync"],
   "__resume_by_note_declined": ["lifecycle", "sync"],
   "__wait_for_settlement": ["lifecycle", "async"],
+  "__worker_part": ["workers", "sync"],
   "__workflow_engine": ["workers", "sync"],
   "abs": ["math", "sync"],
   "acos": ["math", "sync"],

@@ -19,6 +19,7 @@ export const BUILTIN_SIGNATURES: Readonly<Record<string, string>> = {
   "__record_plan": "(plan: any = nil) -> nil",
   "__resume_by_note_declined": "(suspension: any, answer: dict) -> nil",
   "__wait_for_settlement": "(timeout_ms: int) -> dict",
+  "__worker_part": "(handle: any, part: string) -> any",
   "__workflow_engine": "(execute: any = nil) -> nil",
   "abs": "(value: any) -> any",
   "acos": "(value: any) -> float | nil",

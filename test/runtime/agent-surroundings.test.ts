@@ -251,3 +251,13 @@ describe('a hook that refuses (3.7 row 12)', () => {
     expect(out).toEqual(['blocked', '1']);
   });
 });
+
+test('std/agents exports the projections of a summary (4.1)', async () => {
+  const out = await folder.lines(`import { worker_provenance, worker_request, worker_result } from "std/agents"
+    llm_mock({text: "fine"})
+    let worker = wait_agent(spawn_agent({task: "look", options: {provider: "mock"}}))
+    println("\${worker_request(worker).task} \${worker_result(worker.id).summary} \${worker_provenance(worker).worker_id == worker.id}")
+    println(try { worker_result("nobody") } catch (e) { e })
+    println(try { worker_request(nil) } catch (e) { e })`);
+  expect(out).toEqual(['look fine true', 'unknown worker: nobody', 'worker_request: missing worker handle']);
+});

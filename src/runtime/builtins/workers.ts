@@ -164,6 +164,12 @@ export const WORKERS: BuiltinGroup = {
         return summaryValue(await closeWorker(lifecycle, workerTarget(worker, 'close_agent'), { by }));
       },
     ),
+    __worker_part: reading(
+      '(handle: any, part: string) -> any',
+      'Behind `worker_request`, `worker_result` and `worker_provenance` of std/agents.',
+      (lifecycle, [handle, part]) =>
+        field(workerSummary(lifecycle, knownWorker(lifecycle, handle, `worker_${String(part)}`)), String(part)),
+    ),
     worker_request: reading('(handle: any) -> any', 'The request of a worker: task, system and payload.', (lifecycle, [handle]) =>
       field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_request')), 'request'),
     ),

@@ -125,7 +125,7 @@ describe('R16 T01 processes released at once on one snapshot', () => {
     await expect(resume(here, snapshot)).rejects.toMatchObject({ code: 'HARN-SUS-003', data: { status: 'running' } });
     await expect(close(here, snapshot)).rejects.toMatchObject({
       code: 'HARN-SUS-006',
-      message: expect.stringMatching(/^HARN-SUS-006: close_agent: worker \S+ changed before close could complete \(status=suspended\)$/),
+      message: expect.stringMatching(/^HARN-SUS-006: close_agent: worker \S+ changed before close could complete \(status=running\)$/),
       data: { operation: 'close_agent', detail: { owner: 'other-process' } },
     });
     first.process.kill('SIGSTOP');

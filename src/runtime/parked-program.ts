@@ -52,15 +52,21 @@ export function locateProgram(run: Run, request: RebindRequest, facts: JsonObjec
 function findModule(run: Run, request: RebindRequest, module: JsonObject): FoundModule {
   const { files } = run.platform;
   const stored = String(module.path);
-  const candidates = isAbsolute(stored) ? [stored] : [...projectRoots(run, request).map((root) => join(root, stored))];
+  const local = fromDrive(stored);
+  const candidates = isAbsolute(local) ? [local] : projectRoots(run, request).map((root) => join(root, local));
   const found = candidates.find((path) => files.stat(path)?.isFile === true);
-  const path = found ?? candidates[0] ?? stored;
+  const path = found ?? candidates[0] ?? local;
   if (found === undefined && typeof module.source !== 'string')
     throw programFault(request, 'program', `the source of ${stored} is missing`);
   const text = found === undefined ? String(module.source) : files.readText(found);
   const isChanged = sha256(text) !== module.sha256;
   const original = typeof module.source === 'string' ? module.source : isChanged ? undefined : text;
   return { path, text, isEmbedded: found === undefined, isChanged, original };
+}
+
+/** A snapshot of Windows may name `C:\\work\\main.harn`: elsewhere that is no place, but its folders still tell what lies beside what. */
+function fromDrive(stored: string): string {
+  return !isAbsolute(stored) && /^[A-Za-z]:\\/.test(stored) ? stored.replaceAll('\\', '/') : stored;
 }
 
 /** The parent of the `.harn` folder that holds the snapshot comes first: the snapshot may have moved with its project. */

@@ -129,7 +129,7 @@ export class FileEventLog implements EventLog {
     return this.#files
       .list(this.#directory)
       .filter((name) => name.endsWith('.jsonl'))
-      .map((name) => name.slice(0, -'.jsonl'.length))
+      .map((name) => topicOf(name.slice(0, -'.jsonl'.length)))
       .sort();
   }
 
@@ -209,8 +209,16 @@ function decodeLine(topic: string, id: number, line: string): EventRecord | unde
   };
 }
 
+/** Names of devices on Windows, with any ending; such a topic has an underscore more in the name of its file. */
+const DEVICE = /^_*(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+function topicOf(fileName: string): string {
+  return fileName.startsWith('_') && DEVICE.test(fileName) ? fileName.slice(1) : fileName;
+}
+
 /** Names of files have at most 255 bytes, topics 256 characters. */
-function fileNameOf(topic: string): string {
+function fileNameOf(named: string): string {
+  const topic = DEVICE.test(named) ? `_${named}` : named;
   if (topic.length <= 200) return topic;
   return `${topic.slice(0, 160)}-${createHash('sha256').update(topic).digest('hex').slice(0, 32)}`;
 }

@@ -4,4 +4,4 @@ export const STATUSES = ['running', 'awaiting', 'suspended', 'completed', 'faile
 export type WorkerStatus = (typeof STATUSES)[number];
 
 /** What an id of a worker may be made of; it names files. */
-export const WORKER_ID = /^[A-Za-z0-9._-]{1,200}$/;
+export const WORKER_ID = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9._-]{1,200}(?<!\.)$/i;

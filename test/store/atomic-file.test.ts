@@ -52,4 +52,22 @@ describe('an atomic write', () => {
     expect(readFileSync(path, 'utf8')).toBe('new');
     expect(files.calls.filter((call) => call.startsWith('rename '))).toHaveLength(2);
   });
+
+  it.each(['EPERM', 'EBUSY'])('T34 gives up after a bounded number of renames that end with %s, and leaves the old file alone', (code) => {
+    const directory = scratchDirectory();
+    const path = join(directory, 'file.json');
+    writeFileSync(path, 'old');
+    const { files } = testPlatform();
+    let renames = 0;
+    const held = Object.assign(Object.create(files) as typeof files, {
+      rename: () => {
+        renames++;
+        throw Object.assign(new Error(`${code}: held by another program`), { code });
+      },
+    });
+    expect(() => writeAtomic(testPlatform({ files: held }), path, 'new')).toThrow(code);
+    expect(renames).toBe(6);
+    expect(readFileSync(path, 'utf8')).toBe('old');
+    expect(readdirSync(directory)).toEqual(['file.json']);
+  });
 });

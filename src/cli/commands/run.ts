@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
@@ -65,7 +66,7 @@ function readScript(platform: Platform, { file, options }: RunArguments): { path
 }
 
 function absolute(platform: Platform, path: string): string {
-  return path.startsWith('/') ? path : `${platform.files.cwd()}/${path}`.replaceAll('/./', '/');
+  return resolve(platform.files.cwd(), path);
 }
 
 /** Paths are shown as the user would write them: relative when the file lies below the current directory. */

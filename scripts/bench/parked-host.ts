@@ -78,4 +78,4 @@ async function main(folder: string, count: number): Promise<void> {
   process.exit(0);
 }
 
-await main(process.argv[2] as string, Number(process.argv[3]));
+void main(process.argv[2] as string, Number(process.argv[3]));

@@ -2,9 +2,10 @@ import { editDistance } from './edit-distance.ts';
 
 /**
  * The name that was probably meant (spec/language.md 5.2, 8.5): within a Levenshtein distance that grows with the length,
- * the smallest distance first, then the closest length, then the alphabet. Of three letters two have to be right.
+ * the smallest distance first, then the closest length, then the alphabet. Of three letters two have to be right; a single one is no hint.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length === 1) return undefined;
   const limit = name.length <= 3 ? 1 : name.length <= 5 ? 2 : 3;
   let best: { readonly name: string; readonly distance: number; readonly gap: number } | undefined;
   for (const candidate of candidates) {

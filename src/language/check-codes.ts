@@ -41,6 +41,15 @@ export const CHECKER_CODES = {
     fix: 'Declare a type and read through it: `schema_expect(value, Config)`; or test with `schema_is` or `type_of`.',
     retry: 'never',
   },
+  droppedResult: {
+    code: 'HARN-OWN-005',
+    title: 'A new value that nobody takes',
+    text: "'{name}' keeps its value: '{method}' gives a new one",
+    cause: 'Lists and dicts are values: a method never changes the one it is called on. Only `harn check` says this.',
+    example: 'var found = []\nfor x in 1 to 3 { found.push(x) }\nprintln(found)',
+    fix: 'Assign the result: `found = found.push(x)`.',
+    retry: 'never',
+  },
   notFoldable: {
     code: 'HARN-MET-001',
     title: 'A const is not known before the script runs',

@@ -1,6 +1,6 @@
 import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Assignment, Binding, Element, Expression, Identifier } from './ast.ts';
+import type { Assignment, Binding, Element, Expression, Identifier, Statement } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
 import { namesDeclaredIn } from './check-names.ts';
 import type { Variable } from './check-scope.ts';
@@ -49,6 +49,27 @@ export function lintOptions(state: CheckState, builtin: string, args: readonly E
     const help = near === undefined ? 'it is ignored; leave it out' : `did you mean \`${near}\`?`;
     state.warn(`${builtin} has no option '${entry.key}'`, entry.span, { code: CHECKER_CODES.unknownOption.code, help });
   }
+}
+
+// ---- values ----
+
+/** Methods that only make a new value. */
+const DERIVING: Readonly<Record<'list' | 'dict', ReadonlySet<string>>> = {
+  list: new Set(['push', 'pop', 'reverse', 'sort', 'sort_by', 'unique']),
+  dict: new Set(['merge', 'remove']),
+};
+
+/** `xs.push(x)` as a statement, as it would change the list in other languages. */
+export function lintDropped(state: CheckState, statement: Statement): void {
+  if (!state.environment.lints || statement.kind !== 'ExpressionStatement') return;
+  const call = statement.expression;
+  if (call.kind !== 'MethodCall' || call.receiver.kind !== 'Identifier') return;
+  const type = state.infer(call.receiver);
+  const kind = type.kind === 'shape' ? 'dict' : type.kind === 'generic' || type.kind === 'base' ? type.name : '';
+  if ((kind !== 'list' && kind !== 'dict') || !DERIVING[kind].has(call.name)) return;
+  const { name } = call.receiver;
+  const message = `'${name}' keeps its value: '${call.name}' gives a new one`;
+  state.warn(message, call.span, { code: CHECKER_CODES.droppedResult.code, help: `write \`${name} = ${name}.${call.name}(…)\`` });
 }
 
 // ---- constants ----

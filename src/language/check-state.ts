@@ -74,6 +74,8 @@ export class CheckState {
   readonly written = new Set<number>();
   /** Variables that were reported as values from outside. */
   readonly reportedBoundaries = new Set<Variable>();
+  /** Last statements of bodies whose value nobody takes. */
+  readonly dropped = new Set<Statement>();
   scope: Scope;
   flow = new Flow();
   frame: Frame | undefined;

@@ -1,7 +1,7 @@
-import type { Binding, Expression, ForLoop, Statement } from './ast.ts';
+import type { Binding, Block, Expression, ForLoop, Statement } from './ast.ts';
 import { checkAssignment, forgetAssigned } from './check-assignment.ts';
 import { checkDeclaration, isDeclaration } from './check-declaration.ts';
-import { boundaryOf, lintConstant } from './check-lints.ts';
+import { boundaryOf, lintConstant, lintDropped } from './check-lints.ts';
 import { assignedNames, loopNames, patternNames } from './check-names.ts';
 import { bareDeclaration, isCallableDeclaration, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -17,15 +17,22 @@ export function checkStatements(state: CheckState, statements: readonly Statemen
   let value: Type = NIL;
   let hasLeft = false;
   let hasWarned = false;
-  for (const statement of statements) {
+  for (const [index, statement] of statements.entries()) {
     if (hasLeft && !hasWarned && !isDeclaration(statement)) {
       state.warn('unreachable code', statement.span);
       hasWarned = true;
     }
     value = checkStatement(state, statement);
+    if (index < statements.length - 1 || state.dropped.has(statement)) lintDropped(state, statement);
     hasLeft ||= value.kind === 'never';
   }
   return hasLeft ? NEVER : value;
+}
+
+/** The body of a loop has no value. */
+function dropTail(state: CheckState, body: Block): void {
+  const last = body.statements.at(-1);
+  if (last !== undefined) state.dropped.add(last);
 }
 
 /** Types and functions are known in their whole block, whatever the order. */
@@ -68,6 +75,7 @@ function checkStatement(state: CheckState, node: Statement): Type {
       forgetAssigned(state, assignedNames([node.condition, node.body]), state.flow);
       checkLoopBody(state, () => {
         state.flow = checkCondition(state, node.condition).whenTrue;
+        dropTail(state, node.body);
         return state.block(node.body);
       });
       return NIL;
@@ -144,6 +152,7 @@ function checkFor(state: CheckState, node: ForLoop): void {
   const item = itemOf(state.infer(node.iterable));
   forgetAssigned(state, assignedNames([node.body]), state.flow);
   const { pattern } = node;
+  dropTail(state, node.body);
   checkLoopBody(state, () =>
     state.block(node.body, () => {
       const isOfFile = state.scope.parent === state.fileScope;

@@ -19,6 +19,8 @@ import { inferExpression } from './infer.ts';
 export function checkProgram(program: Program, environment: CheckEnvironment): readonly Diagnostic[] {
   const fileScope = importingScope(environment.importedScopes);
   const state = new CheckState(environment, fileScope, program.items, { infer: inferExpression, statements: checkStatements });
+  const last = program.items.at(-1);
+  if (last !== undefined) state.dropped.add(last);
   try {
     state.statements(program.items);
   } catch (error) {

@@ -293,6 +293,13 @@ const WARNINGS: readonly Row[] = [
 
 /** spec/language.md 11.5: what only `harn check` says. */
 const LINTS: readonly Row[] = [
+  ...['for x in 1 to 3 { ys.push(x) }', 'ys.push(1)\nprintln(ys)', 'while len(ys) < 3 { ys.push(1) }'].map((statement) => ({
+    wrong: `fn f() {\nlet ys = []\n${statement}\nreturn ys\n}`,
+    message: `3:${statement.indexOf('ys.push') + 1} 'ys' keeps its value: 'push' gives a new one`,
+    code: 'HARN-OWN-005',
+    help: 'write `ys = ys.push(…)`',
+    right: 'var ys = []\nfor x in 1 to 3 { ys = ys.push(x) }\nfn f(zs) { zs.push(1)\nreturn [1].map({ z -> ys.push(z) }) }',
+  })),
   {
     wrong: 'let total = 1\nprintln(totl)',
     message: "2:9 'totl' is not declared",

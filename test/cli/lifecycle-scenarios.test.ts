@@ -111,6 +111,21 @@ describe('T41: each refusal of a resume ends with 1 and its code, and parks are 
     expect(readFileSync(snapshot).equals(before)).toBe(true);
   });
 
+  test.each([
+    [
+      'HARN-SUS-001',
+      'llm_mock({text: "x"})\nlet h = spawn_agent({task: "x", options: {provider: "mock"}})\nwait_agent(h)\nsuspend_agent(h, "r")',
+    ],
+    ['HARN-SUS-002', 'parse_resume_conditions({timeout: 5})'],
+    ['HARN-SUS-005', 'agent_await_resumption(" ")'],
+    ['HARN-SUS-008', 'parse_resume_conditions({timeout: {duration_minutes: 1, on_timeout: "retry"}})'],
+  ])('an uncaught %s of a script ends with 1 and its code', (code, script) => {
+    const plain = world.harn(['run', '-e', script]);
+    expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining(`${code}: `)]);
+    const machine = world.harn(['run', '--json', '-e', script]);
+    expect([machine.code, events(machine.stdout).at(-1)]).toMatchObject([1, { ok: false, data: { exit_code: 1 }, error: { code } }]);
+  });
+
   test('a park and an end both end with 0; the value says which', () => {
     const snapshot = parkedLoop(world);
     const again = mockFile(world, 'again.jsonl', [{ tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'more' } }] }]);

@@ -110,6 +110,22 @@ describe('T23: captured values come back equal or are refused by path', () => {
     expect(unserialisable).toEqual(['lock', 'deep.list[1]']);
   });
 
+  test('a value that stands in two places, and whole numbers beyond 2^53, come back equal in both', () => {
+    const shared = dictOf([['n', [2n ** 53n + 1n, -(2n ** 70n)]]]);
+    const back = trip(
+      dictOf([
+        ['a', shared],
+        ['b', [shared, shared]],
+      ]),
+    );
+    expect(back).toEqual(
+      dictOf([
+        ['a', shared],
+        ['b', [shared, shared]],
+      ]),
+    );
+  });
+
   test('a closure that holds itself is refused', () => {
     const captures: Record<string, Value> = {};
     const self = fn({ origin: { module: '/m.harn', offset: 1 } }, captures);

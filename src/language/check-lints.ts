@@ -64,7 +64,9 @@ export function lintDropped(state: CheckState, statement: Statement): void {
   if (!state.environment.lints || statement.kind !== 'ExpressionStatement') return;
   const call = statement.expression;
   if (call.kind !== 'MethodCall' || call.receiver.kind !== 'Identifier') return;
-  const type = state.infer(call.receiver);
+  const known = state.infer(call.receiver);
+  const isOfFile = state.scope.value(call.receiver.name) === state.fileScope.values.get(call.receiver.name);
+  const type = known.kind === 'any' && isOfFile ? (state.literals.get(call.receiver.name) ?? known) : known;
   const kind = type.kind === 'shape' ? 'dict' : type.kind === 'generic' || type.kind === 'base' ? type.name : '';
   if ((kind !== 'list' && kind !== 'dict') || !DERIVING[kind].has(call.name)) return;
   const { name } = call.receiver;

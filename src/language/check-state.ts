@@ -76,6 +76,8 @@ export class CheckState {
   readonly reportedBoundaries = new Set<Variable>();
   /** Last statements of bodies whose value nobody takes. */
   readonly dropped = new Set<Statement>();
+  /** Names of the file that begin as a list or a dict: for lints only, the checker takes them for anything. */
+  readonly literals = new Map<string, Type>();
   scope: Scope;
   flow = new Flow();
   frame: Frame | undefined;

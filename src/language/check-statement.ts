@@ -135,6 +135,7 @@ function checkBinding(state: CheckState, node: Binding): Type {
   const type = isOfFile ? ANY : (declared ?? (value.kind === 'never' ? ANY : value));
   const boundary = declared === undefined ? boundaryOf(state, node.value) : undefined;
   state.declare(pattern.name, type, { keyword, isAnnotated: isOfFile || declared !== undefined, span: node.span, boundary });
+  if (isOfFile && (node.value.kind === 'List' || node.value.kind === 'Dict')) state.literals.set(pattern.name, value);
   if (keyword === 'var') state.variables.set(node.span.start, { name: pattern.name, span: node.span });
   return value.kind === 'never' ? NEVER : NIL;
 }

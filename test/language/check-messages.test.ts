@@ -293,6 +293,13 @@ const WARNINGS: readonly Row[] = [
 
 /** spec/language.md 11.5: what only `harn check` says. */
 const LINTS: readonly Row[] = [
+  {
+    wrong: 'let d = {a: 1}\nd.remove("a")\nprintln(d)',
+    message: "2:1 'd' keeps its value: 'remove' gives a new one",
+    code: 'HARN-OWN-005',
+    help: 'write `d = d.remove(…)`',
+    right: 'let d = {a: 1}\nfn f(d) {\nd.remove("a")\nreturn d }',
+  },
   ...['for x in 1 to 3 { ys.push(x) }', 'ys.push(1)\nprintln(ys)', 'while len(ys) < 3 { ys.push(1) }'].map((statement) => ({
     wrong: `fn f() {\nlet ys = []\n${statement}\nreturn ys\n}`,
     message: `3:${statement.indexOf('ys.push') + 1} 'ys' keeps its value: 'push' gives a new one`,

@@ -8,6 +8,7 @@ import type { DaemonOptions } from './daemon.ts';
 import type { DoneJudge } from './done-judge.ts';
 import { knownOptions, unknownOptions } from './known-options.ts';
 import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
+import { checkModelOptions } from './model-options.ts';
 import type { InheritedLimits } from './permissions.ts';
 import { reminderError } from './reminder.ts';
 import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
@@ -169,6 +170,7 @@ type Given = z.infer<typeof optionsSchema>;
 
 /** @throws HarnError `plain`: the option and what is wrong with it */
 export function decodeLoopOptions(given: JsonObject): LoopOptions {
+  checkModelOptions(given, 'agent_loop');
   const decoded = optionsSchema.safeParse(given);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];

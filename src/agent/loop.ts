@@ -18,7 +18,6 @@ import { type RequestFrame, requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
 import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
 import { messageCalls, messageText, toolMessage } from './message.ts';
-import { checkModelOptions } from './model-options.ts';
 import { isNotOurs, park, parkByItself } from './park.ts';
 import { pendingReminders } from './reminder.ts';
 import { noteReminder } from './reminder-notes.ts';
@@ -91,7 +90,6 @@ async function takeTurns(loop: Loop, ended: EndFacts | undefined): Promise<LoopE
 /** @throws HarnError `plain` for options that cannot be, before the first model call */
 async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop> {
   const given = (activation.config.options ?? {}) as JsonObject; // the loop's own config, decoded next
-  checkModelOptions(given, 'agent_loop');
   const options = decodeLoopOptions(given);
   const live = (activation.live as LoopLive | undefined) ?? NOTHING_LIVE; // made by the adapter that made this runner
   const wish = { provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) };

@@ -100,7 +100,7 @@ println(len(llm_mock_calls()))`,
     [
       'Result.Err(tools: a string without a name is no tool; tools are declared with `tool` or made by tool_define)',
       'Result.Err(agent_loop: max_iterations must be a number, got a string)',
-      'Result.Err(agent_loop: tool_format must be "native" or "text", got "xml")',
+      'Result.Err(agent_loop: option `tool_format` must be "native" or "text", got "xml")',
       '0',
     ],
   ],

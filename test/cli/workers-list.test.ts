@@ -248,7 +248,7 @@ worker_01990000-0002  suspended  3h0m  parent  by hand  [2J漢字 second line
 
   it('a folder that cannot be read is an error that says so, and no defect of harn', async () => {
     const platform = platformWith(file(parked(1)));
-    const refused = Object.assign(new Error("EACCES: permission denied, scandir '/work/.harn/workers'"), {
+    const refused = Object.assign(new Error("EACCES: permission denied, scandir '/project/.harn/workers'"), {
       code: 'EACCES',
       syscall: 'scandir',
     });
@@ -262,7 +262,7 @@ worker_01990000-0002  suspended  3h0m  parent  by hand  [2J漢字 second line
       },
     });
     expect(await main(['workers', 'list'], { ...platform, files })).toBe(1);
-    expect(platform.stdio.stderr).toBe("error: EACCES: permission denied, scandir '/work/.harn/workers'\n");
+    expect(platform.stdio.stderr).toBe("error: EACCES: permission denied, scandir '/project/.harn/workers'\n");
     expect(await main(['workers', 'list', '--json'], { ...platform, files })).toBe(1);
     expect(JSON.parse(platform.stdio.stdout)).toMatchObject({ ok: false, data: null, error: { code: 'EACCES' } });
   });

@@ -10,7 +10,7 @@ import { journalPathOf } from '../../src/store/journal-file.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
-import { close, createWorldAt, resume, spawn, type TestWorld, target } from './world.ts';
+import { close, createWorldAt, LIFE_LETTERS, resume, spawn, type TestWorld, target } from './world.ts';
 
 /**
  * Three processes over one disk that resume, suspend and close one worker in orders that a scheduler chooses: whatever
@@ -19,14 +19,6 @@ import { close, createWorldAt, resume, spawn, type TestWorld, target } from './w
 const TURNS = 14;
 const REFUSALS = ['HARN-SUS-001', 'HARN-SUS-003', 'HARN-SUS-004', 'HARN-SUS-006', 'HARN-SUS-010'];
 const LIFE = /^S(PR)*(P?X|P|C|F)$/;
-const LETTERS: Readonly<Record<string, string>> = {
-  WorkerSpawned: 'S',
-  WorkerSuspended: 'P',
-  WorkerResumed: 'R',
-  WorkerCompleted: 'C',
-  WorkerFailed: 'F',
-  WorkerCancelled: 'X',
-};
 
 type Command = 'suspend' | 'resume' | 'resume by path' | 'close';
 const command = fc.oneof(
@@ -54,7 +46,7 @@ it('R6 R16 D1 any order of requests of three processes leaves one life of the wo
         })),
       );
       const emit = (event: JsonObject): void => {
-        const letter = LETTERS[String(event.event)];
+        const letter = LIFE_LETTERS[String(event.event)];
         if (letter !== undefined) told.push(letter);
       };
       const worlds = [1, 2, 3].map((pid): TestWorld => {

@@ -12,7 +12,7 @@ import { journalPathOf } from '../../src/store/journal-file.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { messagesOf, turns } from './scripted-runner.ts';
-import { close, createWorldAt, dispatcherOf, resume, spawn, start, suspend, type TestWorld } from './world.ts';
+import { close, createWorldAt, dispatcherOf, LIFE_LETTERS, resume, spawn, start, suspend, type TestWorld } from './world.ts';
 
 /**
  * Overlapping suspends, resumes, closes and wakes of one worker in one process, in orders that a scheduler chooses:
@@ -53,18 +53,10 @@ const updates = (world: TestWorld): string[] =>
 
 /** Spawned, then parks and resumes in turn, then one end: nothing else can have happened to a worker. */
 const LIFE = /^S(PR)*(P?X|P|C|F|)$/;
-const LETTERS: Readonly<Record<string, string>> = {
-  WorkerSpawned: 'S',
-  WorkerSuspended: 'P',
-  WorkerResumed: 'R',
-  WorkerCompleted: 'C',
-  WorkerFailed: 'F',
-  WorkerCancelled: 'X',
-};
 
 function expectConsistent(world: TestWorld & { readonly files: FakeFiles }, worker: Worker, resumes: number): void {
   const told = updates(world);
-  expect(told.map((event) => LETTERS[event]).join('')).toMatch(LIFE);
+  expect(told.map((event) => LIFE_LETTERS[event]).join('')).toMatch(LIFE);
   const resumed = told.filter((event) => event === 'WorkerResumed').length;
   expect(resumes).toBeLessThanOrEqual(resumed);
   // A close may come between the start of an activation and its first step.

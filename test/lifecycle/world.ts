@@ -134,3 +134,13 @@ export function dispatcherOf(world: TestWorld): Dispatcher {
   const spending = () => ({ tokens: 0, costUsd: 0 });
   return new Dispatcher(world.lifecycle, { call: async () => null, callUri: async () => null, evaluate: () => null, spending });
 }
+
+/** The events of a worker's life as one letter each, so that a life is a word. */
+export const LIFE_LETTERS: Readonly<Record<string, string>> = {
+  WorkerSpawned: 'S',
+  WorkerSuspended: 'P',
+  WorkerResumed: 'R',
+  WorkerCompleted: 'C',
+  WorkerFailed: 'F',
+  WorkerCancelled: 'X',
+};

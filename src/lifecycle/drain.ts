@@ -57,7 +57,7 @@ export async function resumeDrained(lifecycle: Lifecycle, handle: string, input:
     entry: lifecycle.registry.nextEntry(),
     mayReadResult: false,
   });
-  await lifecycle.registry.get(handle)?.settled();
+  await lifecycle.registry.get(handle)?.atRest();
   return summary;
 }
 

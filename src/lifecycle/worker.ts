@@ -123,12 +123,30 @@ export class Worker {
     return !this.isInTransition && (isTerminal(this.status) || lifecycleStateOf(this.status) === 'suspended');
   }
 
+  /** Settled, or a retriggerable worker between two cycles. */
+  get isAtRest(): boolean {
+    return this.isSettled || (!this.isInTransition && this.status === 'awaiting');
+  }
+
   /**
    * Resolves when the worker neither runs nor waits for its next cycle: it ended, or it is parked.
    * @throws HarnError `HARN-SUS-006` when another process took it over meanwhile
    */
-  async settled(signal?: AbortSignal): Promise<void> {
-    while (!this.isSettled) {
+  settled(signal?: AbortSignal): Promise<void> {
+    return this.#until(() => this.isSettled, signal);
+  }
+
+  /**
+   * Resolves when the worker does not run: for callers that want what one run came to, and that would wait for ever
+   * for a worker that only they could trigger again.
+   * @throws HarnError `HARN-SUS-006` when another process took it over meanwhile
+   */
+  atRest(signal?: AbortSignal): Promise<void> {
+    return this.#until(() => this.isAtRest, signal);
+  }
+
+  async #until(isReached: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+    while (!isReached()) {
       if (this.fenced !== undefined) throw this.fenced;
       await this.changed(signal);
     }

@@ -20,6 +20,7 @@ export interface OperatorResume {
 
 /**
  * What `harn run --resume` does (spec/agents.md 12.2): resume as the operator and wait until the loop ends or parks.
+ * A retriggerable worker has done what was asked of it with the end of its cycle.
  *
  * @returns the summary of the worker; with `pre_resume_denied` when a hook refused
  * @throws HarnError `HARN-SUS-…`
@@ -37,7 +38,7 @@ export async function resumeAsOperator(run: Run, request: OperatorResume): Promi
   });
   const worker = typeof started.id === 'string' ? lifecycle.registry.get(started.id) : undefined;
   if (worker === undefined || started.pre_resume_denied !== undefined) return started;
-  await worker.settled(run.signal);
+  await worker.atRest(run.signal);
   return summaryOf(worker, shownPathOf(lifecycle, worker));
 }
 

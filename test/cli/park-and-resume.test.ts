@@ -75,6 +75,25 @@ describe('a parked loop', () => {
     expect(lines.find(({ data }) => data.event_type === 'tool_result')?.data).toMatchObject({ ok: true, result: 'noted' });
   });
 
+  test('a retriggerable worker has done what was asked of it with the end of its cycle', () => {
+    world.write(
+      'spawner.harn',
+      `pipeline main() {
+        let worker = spawn_agent({name: "w", task: "work", options: {provider: "mock"}, carry: {retriggerable: true}})
+        println(wait_agent(worker).status)
+      }`,
+    );
+    expect(world.harn(['run', 'spawner.harn', '--llm-mock', mock('park.jsonl', PARKS)]).stdout).toBe('suspended\n');
+    const resume = ['run', '--resume', world.snapshots()[0] as string];
+    expect(world.harn([...resume, '--llm-mock', mock('end.jsonl', [{ text: 'the cycle is done' }])])).toEqual({
+      code: 0,
+      stdout: 'the cycle is done\n',
+      stderr: '',
+    });
+    const again = world.harn([...resume, '--json', '--llm-mock', finish()]);
+    expect(events(again.stdout).at(-1)).toMatchObject({ error: { code: 'HARN-SUS-003', details: { status: 'awaiting' } } });
+  });
+
   test('R70: the model sees the whole old conversation and the input', () => {
     const snapshot = park();
     world.harn(['run', '--resume', snapshot, '--llm-mock', finish(), '--', 'the typo is in line 3']);

@@ -80,10 +80,10 @@ async function expectRefusalOrEnd(files: FakeFiles, id: string, target: string, 
   try {
     await resume(world, target, { input: 'go on', mayReadResult: false, startedAt: Date.now() + 1 });
     const worker = world.lifecycle.registry.list()[0] ?? workerOf(world, id);
-    await worker.settled();
+    await worker.atRest();
     const { status, latest_error: problem } = worker.record;
-    // The model answers by the turns that it sees: with one less it parks once more.
-    expect(['completed', 'suspended'], `${what}: ${problem}`).toContain(status);
+    // The model answers by the turns that it sees: with one less it parks once more. Who says so is retriggerable.
+    expect(['completed', 'suspended', 'awaiting'], `${what}: ${problem}`).toContain(status);
   } catch (error) {
     if (!(error instanceof HarnError)) throw new Error(`${what}: ${String(error)}`, { cause: error });
     expect(REFUSALS, `${what}: ${error.message}`).toContain(error.code);
@@ -123,8 +123,7 @@ describe('T24 any field', () => {
         files.write(target, `${lines.join('\n')}\n`);
         await expectRefusalOrEnd(files, id, target, `${index}.${path.join('.')}`);
       }),
-      // A fixed seed: the search over many seeds is for whoever changes the restore, not for each run of the suite.
-      { numRuns: 400, seed: 1 },
+      { numRuns: 400 },
     );
   });
 });

@@ -93,7 +93,7 @@ async function showSummary(output: RunOutput, summary: JsonObject): Promise<numb
     if (isRefused) output.err(`harn: the resume was refused: ${String(summary.pre_resume_denied)}\n`);
     else if (summary.status === 'failed') output.err(`error: ${String(summary.error ?? 'the agent loop failed')}\n`);
     const text = finalText(summary);
-    if (summary.status === 'completed' && text !== undefined) output.out(`${text}\n`);
+    if ((summary.status === 'completed' || summary.status === 'awaiting') && text !== undefined) output.out(`${text}\n`);
   }
   output.json?.result(summary, exitCode);
   return exitCode;

@@ -325,14 +325,14 @@ export const LIFECYCLE: BuiltinGroup = {
 
 async function waitForSettlement([max]: Args, context: Context): Promise<Value> {
   const lifecycle = lifecycleOf(context.run);
-  const running = lifecycle.registry.list().filter((worker) => !worker.isSettled);
+  const running = lifecycle.registry.list().filter((worker) => !worker.isAtRest);
   const limitMs = typeof max === 'number' ? max : 0;
   let isTimedOut = false;
   if (running.length > 0 && limitMs > 0) {
     const timeout = lifecycle.platform.clock.sleep(limitMs, context.signal).then(() => {
       isTimedOut = true;
     });
-    await Promise.race([timeout, ...running.map((worker) => worker.settled(context.signal))]);
+    await Promise.race([timeout, ...running.map((worker) => worker.atRest(context.signal))]);
   }
   const state = stateOf(context);
   return agentValue({ status: isSettled(state) ? 'settled' : 'unsettled', timed_out: isTimedOut, state });

@@ -87,7 +87,7 @@ export const WORKERS: BuiltinGroup = {
         const request = await subAgentOptions(context, task, options);
         const { worker, summary } = await startWorker(lifecycle, request);
         if (request.isBackground) return summaryValue(summary);
-        await worker.settled(context.signal);
+        await worker.atRest(context.signal);
         return subAgentEnvelope(lifecycle, worker);
       },
     ),
@@ -196,7 +196,9 @@ async function startWorker(
 async function spawnAgent(context: Context, lifecycle: Lifecycle, config: Value): Promise<Value> {
   const request = await spawnOptions(context, config);
   const started = await startWorker(lifecycle, request);
-  return request.wait ? settledSummary(context, lifecycle, started.worker) : summaryValue(started.summary);
+  if (!request.wait) return summaryValue(started.summary);
+  await started.worker.atRest(context.signal);
+  return workerSummary(lifecycle, started.worker);
 }
 
 async function settledSummary(context: Context, lifecycle: Lifecycle, worker: Worker): Promise<Value> {

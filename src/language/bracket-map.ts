@@ -15,6 +15,8 @@ export interface BracketMap {
   depth(index: number): number;
   /** The innermost bracket still open at the end. */
   readonly unclosed: Token | undefined;
+  /** Does the closing bracket at this index close nothing? */
+  isStray(index: number): boolean;
 }
 
 const CLOSES: Readonly<Record<string, string>> = { '}': '{', ')': '(', ']': '[' };
@@ -26,6 +28,7 @@ const TYPE_TOKENS: ReadonlySet<string> = new Set(
 export function mapBrackets(tokens: readonly Token[]): BracketMap {
   const arrows = new Set<number>();
   const generics = new Set<number>();
+  const strays = new Set<number>();
   const depths = new Uint32Array(tokens.length);
   const open: number[] = [];
   let angles: number[] = [];
@@ -33,8 +36,9 @@ export function mapBrackets(tokens: readonly Token[]): BracketMap {
     const kind = tokens[index]?.kind ?? '';
     depths[index] = open.length;
     if (kind === '{' || kind === '(' || kind === '[') open.push(index);
-    else if (kind in CLOSES) close(tokens, open, CLOSES[kind] ?? '');
-    else if (kind === '->') markArrow(tokens, open, arrows);
+    else if (kind in CLOSES) {
+      if (!close(tokens, open, CLOSES[kind] ?? '')) strays.add(index);
+    } else if (kind === '->') markArrow(tokens, open, arrows);
     if (kind === '<') angles.push(index);
     else if (kind === '>') {
       const opening = angles.pop();
@@ -47,16 +51,18 @@ export function mapBrackets(tokens: readonly Token[]): BracketMap {
     mayTakeTypes: (index) => generics.has(index),
     depth: (index) => depths[index] ?? 0,
     unclosed: last === undefined ? undefined : tokens[last],
+    isStray: (index) => strays.has(index),
   };
 }
 
-/** Closes the nearest bracket of the kind, and those that were left open inside it. */
-function close(tokens: readonly Token[], open: number[], opening: string): void {
+/** Closes the nearest bracket of the kind, and those that were left open inside it. @returns whether there was one */
+function close(tokens: readonly Token[], open: number[], opening: string): boolean {
   for (let at = open.length - 1; at >= 0; at--) {
     if (tokens[open[at] ?? 0]?.kind !== opening) continue;
     open.length = at;
-    return;
+    return true;
   }
+  return false;
 }
 
 function markArrow(tokens: readonly Token[], open: readonly number[], arrows: Set<number>): void {

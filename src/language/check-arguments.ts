@@ -2,6 +2,7 @@ import type { Span } from '../diagnostics/span.ts';
 import type { Element, Expression, TypeNode } from './ast.ts';
 import type { Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
+import { foreignName, PREFIXED_STRING } from './foreign-syntax.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { bindParameters, substitute } from './infer-generic.ts';
 import { schemaType } from './infer-schema.ts';
@@ -91,7 +92,19 @@ function warnAboutCount(state: CheckState, signature: Signature, node: CallSite)
   const given = node.args.length;
   if (signature.rest !== undefined || (given >= required && given <= params.length)) return;
   const wanted = required === params.length ? String(required) : `${required}-${params.length}`;
-  state.warn(`Function '${name}' expects ${wanted} arguments, got ${given}`, node.span);
+  if (signature.kind === 'builtin' && isForeignWord(state, node.args[0])) return;
+  const isOutput = signature.kind === 'builtin' && given > params.length && /^(?:e?print(?:ln)?|log)$/.test(name);
+  state.warn(`Function '${name}' expects ${wanted} arguments, got ${given}`, node.span, isOutput ? { help: outputHelp(node.args) } : {});
+}
+
+/** `println(typeof x)` reads as two arguments; the first of them is the mistake, and is said where it is met. */
+function isForeignWord(state: CheckState, first: Element | undefined): boolean {
+  return first?.kind === 'Identifier' && state.scope.value(first.name) === undefined && foreignName(first.name) !== undefined;
+}
+
+function outputHelp([first, second]: readonly Element[]): string {
+  const isPrefix = first?.kind === 'Identifier' && first.name.length === 1 && first.span.end === second?.span.start;
+  return isPrefix ? PREFIXED_STRING : 'only the first is shown: write one text, `"${a} ${b}"`';
 }
 
 function checkBounds(state: CheckState, signature: Signature, wanted: Type, bindings: ReadonlyMap<string, Type>, span: Span): void {

@@ -2,6 +2,7 @@ import type { Attribute, FunctionDeclaration, ImplDeclaration, Parameter, Pipeli
 import { CHECKER_CODES } from './check-codes.ts';
 import { parameterInside } from './check-signature.ts';
 import type { CheckState, Frame } from './check-state.ts';
+import { checkLostResult } from './check-useless.ts';
 import { checkVariance } from './check-variance.ts';
 import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
@@ -35,6 +36,7 @@ export function checkDeclaration(state: CheckState, node: Statement): void {
     case 'Function':
       checkVariance(state, node);
       checkFunction(state, node);
+      checkLostResult(state, node);
       break;
     case 'Tool':
       checkBody(state, node, { kind: 'tool', emits: undefined });
@@ -139,7 +141,10 @@ function checkImpl(state: CheckState, node: ImplDeclaration): void {
   const self: Type = struct === undefined ? ANY : { kind: 'struct', declaration: struct, args: struct.node.typeParams.map(() => ANY) };
   state.nested(
     () => {
-      for (const method of node.methods) checkFunction(state, method, self);
+      for (const method of node.methods) {
+        checkFunction(state, method, self);
+        checkLostResult(state, method);
+      }
     },
     abstractScope(struct?.node.typeParams ?? [], state.scope),
   );

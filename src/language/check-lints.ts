@@ -61,12 +61,10 @@ const DERIVING: Readonly<Record<'list' | 'dict', ReadonlySet<string>>> = {
 
 /** `xs.push(x)` as a statement, as it would change the list in other languages. */
 export function lintDropped(state: CheckState, statement: Statement): void {
-  if (!state.environment.lints || statement.kind !== 'ExpressionStatement') return;
+  if (statement.kind !== 'ExpressionStatement') return;
   const call = statement.expression;
   if (call.kind !== 'MethodCall' || call.receiver.kind !== 'Identifier') return;
-  const known = state.infer(call.receiver);
-  const isOfFile = state.scope.value(call.receiver.name) === state.fileScope.values.get(call.receiver.name);
-  const type = known.kind === 'any' && isOfFile ? (state.literals.get(call.receiver.name) ?? known) : known;
+  const type = state.certainType(call.receiver, state.infer(call.receiver));
   const kind = type.kind === 'shape' ? 'dict' : type.kind === 'generic' || type.kind === 'base' ? type.name : '';
   if ((kind !== 'list' && kind !== 'dict') || !DERIVING[kind].has(call.name)) return;
   const { name } = call.receiver;

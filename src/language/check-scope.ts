@@ -19,6 +19,8 @@ export interface Variable {
   readonly isAnnotated: boolean;
   /** Grows when an unannotated `var` gets a value of another form. */
   type: Type;
+  /** What a name of the file holds for certain: for warnings only, its type is anything. */
+  readonly known?: Type | undefined;
   /** Where it is bound; only for `let`, `var` and `const` of one name. */
   readonly span?: Span | undefined;
   /** The activation that it belongs to; undefined for the file. */
@@ -62,6 +64,10 @@ export class Scope {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  methodNames(structName: string): readonly string[] {
+    return [...(this.#root().#impls.get(structName)?.keys() ?? [])];
   }
 
   method(structName: string, name: string): FunctionDeclaration | undefined {

@@ -18,6 +18,8 @@ export interface CheckEnvironment {
   readonly globals: ReadonlySet<string>;
   /** Functions and other values that imports bring in; an `Attributed` declaration keeps its attributes. */
   readonly imports: ReadonlyMap<string, Declared<Statement>>;
+  /** The module of the standard library that exports this name. */
+  moduleOf(name: string): string | undefined;
   /** Scopes of the imported modules, as `moduleScope` made them. */
   readonly importedScopes: readonly Scope[];
   /** Report also what is only untidy; `run` does not. */
@@ -35,6 +37,12 @@ export interface OptionNames {
   readonly names: ReadonlySet<string>;
   /** Does any other name mean nothing? Else only one that is nearly a known one is a mistake. */
   readonly isComplete: boolean;
+}
+
+/** What goes with a message. */
+interface Advice {
+  readonly code?: string | undefined;
+  readonly help?: string | undefined;
 }
 
 /** The activation that is being checked. */
@@ -76,8 +84,6 @@ export class CheckState {
   readonly reportedBoundaries = new Set<Variable>();
   /** Last statements of bodies whose value nobody takes. */
   readonly dropped = new Set<Statement>();
-  /** Names of the file that begin as a list or a dict: for lints only, the checker takes them for anything. */
-  readonly literals = new Map<string, Type>();
   scope: Scope;
   flow = new Flow();
   frame: Frame | undefined;
@@ -121,20 +127,26 @@ export class CheckState {
     return this.flow.get(path) ?? (path.fields.length === 0 ? path.variable.type : undefined);
   }
 
+  /** What is known of a value, for warnings: names of the file are anything, and still hold what they were bound to. */
+  certainType(node: Expression, type: Type): Type {
+    if (type.kind !== 'any' || node.kind !== 'Identifier') return type;
+    return this.scope.value(node.name)?.known ?? type;
+  }
+
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#diagnostics.values()];
   }
 
-  error(message: string, span: Span, more: { readonly code?: string; readonly help?: string } = {}): void {
+  error(message: string, span: Span, more: Advice = {}): void {
     this.#report('error', message, span, more);
   }
 
-  warn(message: string, span: Span, more: { readonly code?: string; readonly help?: string } = {}): void {
+  warn(message: string, span: Span, more: Advice = {}): void {
     this.#report('warning', message, span, more);
   }
 
   /** A statement may be met twice, as part of a pipeline and of one that extends it. */
-  #report(severity: 'error' | 'warning', message: string, span: Span, more: { readonly code?: string; readonly help?: string }): void {
+  #report(severity: 'error' | 'warning', message: string, span: Span, more: Advice): void {
     const key = `${span.start}:${message}`;
     if (!this.#diagnostics.has(key)) this.#diagnostics.set(key, { severity, stage: 'checker', message, span, ...more });
   }
@@ -166,7 +178,7 @@ export class CheckState {
   declare(
     name: string,
     type: Type,
-    facts: Partial<Pick<Variable, 'keyword' | 'isAnnotated' | 'declaration' | 'span' | 'boundary'>> = {},
+    facts: Partial<Pick<Variable, 'keyword' | 'isAnnotated' | 'declaration' | 'span' | 'boundary' | 'known'>> = {},
   ): Variable | undefined {
     if (name === '_') return undefined;
     const variable: Variable = { id: ++this.#lastId, name, type, keyword: 'other', isAnnotated: true, owner: this.frame, ...facts };

@@ -5,6 +5,7 @@ import { boundaryOf, lintConstant, lintDropped } from './check-lints.ts';
 import { assignedNames, loopNames, patternNames } from './check-names.ts';
 import { bareDeclaration, isCallableDeclaration, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
+import { checkIdleValue, checkIterable } from './check-useless.ts';
 import { warnAboutPartialLadder } from './infer-builtin.ts';
 import { checkCondition } from './narrow.ts';
 import { resolveType } from './type-resolve.ts';
@@ -23,7 +24,10 @@ export function checkStatements(state: CheckState, statements: readonly Statemen
       hasWarned = true;
     }
     value = checkStatement(state, statement);
-    if (index < statements.length - 1 || state.dropped.has(statement)) lintDropped(state, statement);
+    if (index < statements.length - 1 || state.dropped.has(statement)) {
+      lintDropped(state, statement);
+      checkIdleValue(state, statement);
+    }
     hasLeft ||= value.kind === 'never';
   }
   return hasLeft ? NEVER : value;
@@ -134,8 +138,15 @@ function checkBinding(state: CheckState, node: Binding): Type {
   const isOfFile = state.scope === state.fileScope;
   const type = isOfFile ? ANY : (declared ?? (value.kind === 'never' ? ANY : value));
   const boundary = declared === undefined ? boundaryOf(state, node.value) : undefined;
-  state.declare(pattern.name, type, { keyword, isAnnotated: isOfFile || declared !== undefined, span: node.span, boundary });
-  if (isOfFile && (node.value.kind === 'List' || node.value.kind === 'Dict')) state.literals.set(pattern.name, value);
+  // A `var` keeps its kind as a rule when that is what it begins with.
+  const isCertain = isOfFile && (keyword !== 'var' || node.value.kind === 'List' || node.value.kind === 'Dict');
+  state.declare(pattern.name, type, {
+    keyword,
+    isAnnotated: isOfFile || declared !== undefined,
+    span: node.span,
+    boundary,
+    known: isCertain ? value : undefined,
+  });
   if (keyword === 'var') state.variables.set(node.span.start, { name: pattern.name, span: node.span });
   return value.kind === 'never' ? NEVER : NIL;
 }
@@ -150,7 +161,9 @@ function checkReturn(state: CheckState, node: Expression | undefined): void {
 }
 
 function checkFor(state: CheckState, node: ForLoop): void {
-  const item = itemOf(state.infer(node.iterable));
+  const iterable = state.infer(node.iterable);
+  checkIterable(state, node.iterable, state.certainType(node.iterable, iterable));
+  const item = itemOf(iterable);
   forgetAssigned(state, assignedNames([node.body]), state.flow);
   const { pattern } = node;
   dropTail(state, node.body);

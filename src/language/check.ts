@@ -5,6 +5,8 @@ import { CHECKER_CODES } from './check-codes.ts';
 import { Scope } from './check-scope.ts';
 import { type CheckEnvironment, CheckState } from './check-state.ts';
 import { checkStatements } from './check-statement.ts';
+import { checkTypeNames } from './check-type-names.ts';
+import { checkIdleStatements } from './check-useless.ts';
 import { inferExpression } from './infer.ts';
 
 /**
@@ -23,6 +25,8 @@ export function checkProgram(program: Program, environment: CheckEnvironment): r
   if (last !== undefined) state.dropped.add(last);
   try {
     state.statements(program.items);
+    checkTypeNames(state, program);
+    checkIdleStatements(state, program);
   } catch (error) {
     // A tree nested deeper than the stack is left to the emitter, which has its own limit.
     if (!(error instanceof RangeError)) throw error;

@@ -2,14 +2,16 @@ import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, Statement } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
+import { CHECKER_CODES } from './check-codes.ts';
 import { namesDeclaredIn } from './check-names.ts';
-import type { Scope } from './check-scope.ts';
+import type { Scope, Variable } from './check-scope.ts';
 import { attributesOf, bareDeclaration, isCallableDeclaration, signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
+import { foreignName } from './foreign-syntax.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { type CallNode, callBuiltin } from './infer-builtin.ts';
 import { constructStruct, structNamed } from './infer-construct.ts';
-import { ANY, renderType, type Type } from './types.ts';
+import { ANY, kindOf, renderType, type Type } from './types.ts';
 import { isAssignable } from './types-assignability.ts';
 
 /** A call of a bare name: a value in scope, an import, a struct, a builtin, or a mistake. */
@@ -20,6 +22,7 @@ export function inferCall(state: CheckState, node: CallNode): Type {
   if (variable !== undefined) {
     const { type } = variable;
     const args = inferArguments(state, node.args);
+    warnAboutNoFunction(state, variable, node);
     if (type.kind === 'function' && !node.args.some(isSpread)) checkFunctionValue(state, type, args, node);
     return type.kind === 'function' ? type.result : ANY;
   }
@@ -32,6 +35,14 @@ export function inferCall(state: CheckState, node: CallNode): Type {
   inferArguments(state, node.args);
   if (!state.environment.globals.has(name) && state.scope.type(name) === undefined) reportUnknown(state, name, node.span);
   return ANY;
+}
+
+/** A variable that holds no function; a builtin of its name would be called instead (spec/language.md 5.2). */
+function warnAboutNoFunction(state: CheckState, { known, type, name }: Variable, node: CallNode): void {
+  if (!state.environment.lints) return;
+  const kind = kindOf(type.kind === 'any' ? (known ?? type) : type);
+  if (kind === undefined || kind === 'closure' || kind === 'nil' || state.environment.builtins.has(name)) return;
+  state.warn(`'${name}' holds a value of type ${kind}, which cannot be called`, node.span, { code: CHECKER_CODES.notCallable.code });
 }
 
 function isSpread(element: Element): boolean {
@@ -67,9 +78,15 @@ function reportUnknown(state: CheckState, name: string, span: Span): void {
   // A function may see the functions of its callers, wherever in the file they are declared.
   const names = state.namesOfFile(() => namesDeclaredIn(state.items));
   if (names.has(name)) return;
-  const near = nearestName(name, [...names, ...state.environment.imports.keys(), ...state.environment.builtins.keys()]);
+  const foreign = foreignName(name);
+  const module = state.environment.moduleOf(name);
+  const near =
+    foreign === undefined && module === undefined
+      ? nearestName(name, [...names, ...state.environment.imports.keys(), ...state.environment.builtins.keys()])
+      : undefined;
   const hint = near === undefined ? '' : ` — did you mean \`${near}\`?`;
-  state.error(`call target \`${name}\` is not defined or imported${hint}`, span);
+  const help = module === undefined ? foreign : `write \`import { ${name} } from "${module}"\` at the top of the file`;
+  state.error(`call target \`${name}\` is not defined or imported${hint}`, span, { help });
 }
 
 function checkFunctionValue(state: CheckState, type: Extract<Type, { kind: 'function' }>, args: readonly Type[], node: CallNode): void {

@@ -1,12 +1,13 @@
 import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, EnumDeclaration, Expression, StructDeclaration } from './ast.ts';
+import { CHECKER_CODES } from './check-codes.ts';
 import { namesDeclaredIn } from './check-names.ts';
 import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { bindParameters, substitute } from './infer-generic.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
-import { ANY, type Declared, NIL, renderType, type Type } from './types.ts';
+import { ANY, type Declared, kindOf, NIL, renderType, type Type } from './types.ts';
 import { isAssignable } from './types-assignability.ts';
 
 /** The enum that an expression names; undefined when a variable has that name, or when it is no enum. */
@@ -54,6 +55,8 @@ export function inferVariant(
   return { kind: 'enum', declaration, args: declared.typeParams.map(({ name }) => bindings.get(name) ?? ANY) };
 }
 
+type CallNode = Extract<Expression, { kind: 'Call' }>;
+
 interface GivenField {
   readonly name: string;
   readonly value: Expression;
@@ -90,17 +93,31 @@ function structNames(state: CheckState): string[] {
 }
 
 /** `S({a: 1})`; any other argument makes a struct of which nothing is known. */
-export function constructStruct(state: CheckState, struct: Declared<StructDeclaration>, node: Extract<Expression, { kind: 'Call' }>): Type {
+export function constructStruct(state: CheckState, struct: Declared<StructDeclaration>, node: CallNode): Type {
   const [only] = node.args;
   const isLiteral = only?.kind === 'Dict' && only.entries.every((entry) => entry.kind === 'Entry' && typeof entry.key === 'string');
   if (node.args.length !== 1 || only?.kind !== 'Dict' || !isLiteral) {
-    inferArguments(state, node.args);
+    const [given] = inferArguments(state, node.args);
+    warnAboutConstructor(state, struct.node, given, node);
     return { kind: 'struct', declaration: struct, args: struct.node.typeParams.map(() => ANY) };
   }
   const fields = only.entries.flatMap((entry): GivenField[] =>
     entry.kind === 'Entry' && typeof entry.key === 'string' ? [{ name: entry.key, value: entry.value, span: entry.span }] : [],
   );
   return checkStruct(state, struct, fields, node.span);
+}
+
+/** What is no dict gives no fields (spec/language.md 6.13). */
+function warnAboutConstructor(state: CheckState, { name, fields }: StructDeclaration, given: Type | undefined, node: CallNode): void {
+  const kind = given && kindOf(given);
+  if (fields.length === 0 || node.args.some((arg) => arg.kind === 'Spread')) return;
+  if (node.args.length === 1 && (kind === undefined || kind === 'dict' || kind === 'struct')) return;
+  const [first] = fields;
+  const help = `write \`${name} {${first?.name}: …}\``;
+  state.warn(`struct '${name}' is built from named fields: this gives one without any`, node.span, {
+    code: CHECKER_CODES.noFields.code,
+    help,
+  });
 }
 
 function checkStruct(state: CheckState, struct: Declared<StructDeclaration>, given: readonly GivenField[], span: Span): Type {

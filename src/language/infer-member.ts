@@ -1,6 +1,7 @@
 import type { Expression } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
 import { lintBoundary } from './check-lints.ts';
+import { checkMember } from './check-members.ts';
 import { lintInjectedReminder } from './check-reminders.ts';
 import { signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -36,6 +37,7 @@ export function inferProperty(state: CheckState, node: Extract<Expression, { kin
   const path = node.isOptional ? undefined : pathOf(node, state.scope);
   const narrowed = path && state.flow.get(path);
   if (narrowed !== undefined) return narrowed.kind === 'never' ? ANY : narrowed;
+  checkMember(state, node, state.certainType(node.receiver, receiver));
   return node.isOptional ? ANY : fieldOf(receiver, node.name);
 }
 
@@ -86,6 +88,7 @@ export function inferMethodCall(state: CheckState, node: Extract<Expression, { k
   if (declared !== undefined) return inferVariant(state, declared, node, node.args);
   lintInjectedReminder(state, node.receiver, node.name, node.args);
   const receiver = state.infer(node.receiver);
+  checkMember(state, node, state.certainType(node.receiver, receiver));
   if (node.isOptional) {
     inferArguments(state, node.args);
     return ANY;

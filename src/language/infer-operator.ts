@@ -96,7 +96,8 @@ function inferArithmetic(
     if (a === 'dict' && b === 'dict') return mergeShapes(left, right);
     // An error of the agent half is a dict that counts as a text beside one.
     if (isBareDict(left) || isBareDict(right)) return ANY;
-    state.error(`can't add ${renderType(left)} and ${renderType(right)}`, node.span);
+    const help = a === 'string' || b === 'string' ? 'write one text: `"n is ${n}"`' : undefined;
+    state.error(`can't add ${renderType(left)} and ${renderType(right)}`, node.span, { help });
     return ANY;
   }
   if (operator === '*') {

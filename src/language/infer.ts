@@ -5,6 +5,7 @@ import { assignedNames } from './check-names.ts';
 import { lintReturnedReminder } from './check-reminders.ts';
 import { bareDeclaration, isCallableDeclaration, parameterInside, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
+import { checkParallel } from './check-useless.ts';
 import { resultOf } from './infer-builtin.ts';
 import { inferCall } from './infer-call.ts';
 import { inferStructLiteral } from './infer-construct.ts';
@@ -150,6 +151,8 @@ function inferIdentifier(state: CheckState, node: Identifier): Type {
   if (name === 'harness' && state.environment.globals.has(name)) return base('Harness');
   const schema = aliasSchema(state, name);
   if (schema !== undefined) return schema;
+  // A namespace such as `transcript` may be called, and has members besides.
+  if (state.environment.globals.has(name)) return ANY;
   if (state.environment.builtins.has(name)) return CLOSURE;
   lintUndeclared(state, node);
   return ANY;
@@ -283,6 +286,7 @@ function inferTask(state: CheckState, body: Block, declare?: () => void): Type {
 
 function inferParallel(state: CheckState, node: Extract<Expression, { kind: 'Parallel' }>): Type {
   const operand = state.infer(node.operand);
+  checkParallel(state, node, state.certainType(node.operand, operand));
   if (node.maxConcurrent !== undefined) state.infer(node.maxConcurrent);
   const item = node.form === 'count' ? INT : itemOf(operand);
   const type = inferTask(state, node.body, () => {

@@ -55,6 +55,7 @@ class LexError extends Error {
 
 /** What to do about a string that its line does not close. */
 const ONE_LINE = 'close it with `"` on this line; text of several lines stands between `"""`';
+const OPEN_INTERPOLATION = 'close the `${` with `}`; a plain `$` is written `\\$`';
 
 const NEWLINE = 10;
 const QUOTE = 34;
@@ -217,7 +218,7 @@ class Lexer {
     const begin = this.position + 1;
     const end = this.text.indexOf('"', begin);
     const line = this.text.indexOf('\n', begin);
-    if (end === -1 || (line !== -1 && line < end)) this.fail('Unterminated string', from);
+    if (end === -1 || (line !== -1 && line < end)) this.fail('Unterminated string', from, ONE_LINE);
     this.position = begin;
     while (this.position < end) this.step();
     this.position++;
@@ -265,7 +266,7 @@ class Lexer {
   private escape(from: Span): string {
     this.position++;
     const escaped = this.text[this.position];
-    if (escaped === undefined || escaped === '\n') this.fail('Unterminated string', from);
+    if (escaped === undefined || escaped === '\n') this.fail('Unterminated string', from, ONE_LINE);
     const begin = this.position;
     this.step();
     switch (escaped) {
@@ -290,13 +291,14 @@ class Lexer {
     let depth = 1;
     for (;;) {
       const code = this.text.charCodeAt(this.position);
-      if (Number.isNaN(code) || (code === NEWLINE && extent === 'line')) this.fail('Unterminated string', string);
+      if (Number.isNaN(code) || (code === NEWLINE && extent === 'line')) this.fail('Unterminated string', string, OPEN_INTERPOLATION);
       if (code === OPEN_BRACE) depth++;
       if (code === CLOSE_BRACE && --depth === 0) break;
       this.step();
     }
     const text = this.text.slice(begin, this.position);
-    if (text.trim() === '') this.fail("Unexpected character '}'", this.mark());
+    if (text.trim() === '')
+      this.fail("Unexpected character '}'", this.mark(), 'an expression stands between `${` and `}`; a plain `$` is written `\\$`');
     this.position++;
     return { text, start: at.start, line: at.line, column: at.column };
   }
@@ -307,7 +309,7 @@ class Lexer {
     const parts: StringPart[] = [];
     let begin = this.position;
     while (!this.text.startsWith('"""', this.position)) {
-      if (this.position >= this.text.length) this.fail('Unterminated string', from);
+      if (this.position >= this.text.length) this.fail('Unterminated string', from, 'close it with `"""`');
       if (this.text.startsWith('${', this.position)) {
         parts.push(this.text.slice(begin, this.position));
         parts.push(this.interpolation(from, 'block'));
@@ -337,7 +339,7 @@ class Lexer {
     const from = this.mark();
     let depth = 0;
     do {
-      if (this.position >= this.text.length) this.fail('Unterminated block comment', from);
+      if (this.position >= this.text.length) this.fail('Unterminated block comment', from, 'close it with `*/`, once for each `/*` in it');
       if (this.text.startsWith('/*', this.position)) {
         depth++;
         this.position += 2;

@@ -199,14 +199,13 @@ export class TokenStream {
   fail(expected: string, token: Token = this.current): never {
     const at = `${token.line}:${token.column}`;
     if (token.kind === 'eof' && !this.isFragment) {
-      const { unclosed } = this.brackets;
       throw new ParseError({
         severity: 'error',
         stage: 'parser',
         message: `Unexpected end of file, expected ${expected}`,
         span: spanOf(token),
         label: 'file ends here',
-        help: unclosed && `the \`${unclosed.kind}\` at ${unclosed.line}:${unclosed.column} is never closed`,
+        help: this.unclosedBefore(token),
       });
     }
     throw new ParseError({
@@ -215,8 +214,21 @@ export class TokenStream {
       message: `Expected ${expected}, got ${this.spell(token, expected)} at ${at}`,
       span: spanOf(token),
       label: 'unexpected token',
-      help: this.attempts > 0 ? undefined : foreignSyntax(this.tokens, this.tokens.indexOf(token), expected),
+      help: this.attempts > 0 ? undefined : this.adviceOn(token, expected),
     });
+  }
+
+  private adviceOn(token: Token, expected: string): string | undefined {
+    const index = this.tokens.indexOf(token);
+    if (this.brackets.isStray(index)) return `this \`${token.kind}\` closes nothing`;
+    return foreignSyntax(this.tokens, index, expected) ?? this.unclosedBefore(token);
+  }
+
+  /** A bracket before the token that nothing closes. */
+  private unclosedBefore(token: Token): string | undefined {
+    const { unclosed } = this.brackets;
+    if (unclosed === undefined || unclosed.start >= token.start) return undefined;
+    return `the \`${unclosed.kind}\` at ${unclosed.line}:${unclosed.column} is never closed`;
   }
 
   private spell(token: Token, expected: string): string {

@@ -99,6 +99,24 @@ export function isHandle(type: Type): boolean {
   return type.kind === 'base' && isHandleName(type.name);
 }
 
+/** What `type_of` says of values whose kind has no type of its own here. */
+const OTHER_KINDS = ['atomic', 'rng', 'sync_permit', 'builtin', 'struct', 'enum'] as const;
+
+/** Names that mean something in a type without a declaration. */
+export const KNOWN_TYPE_NAMES: ReadonlySet<string> = new Set([
+  ...BASE_NAMES,
+  ...Object.keys(GENERIC_NAMES),
+  ...OTHER_KINDS,
+  'any',
+  'unknown',
+  'never',
+  'Result',
+]);
+
+export function isKnownTypeName(name: string): boolean {
+  return KNOWN_TYPE_NAMES.has(name) || isHandleName(name);
+}
+
 function builtinType(name: string, args: readonly Type[]): Type {
   if (BASE_NAMES.has(name) || isHandleName(name)) return base(name);
   switch (name) {

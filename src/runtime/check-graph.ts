@@ -8,6 +8,7 @@ import type { Declared } from '../language/types.ts';
 import { BUILTIN_SIGNATURES } from './builtin-signatures.ts';
 import { BUILTIN_TYPES } from './builtin-types.ts';
 import { GLOBAL_NAMES } from './globals.ts';
+import { moduleExporting } from './import-path.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
 import type { SourceGraph, SourceModule } from './source-graph.ts';
 
@@ -35,6 +36,7 @@ export function checkGraph(graph: SourceGraph, { options, lints = false }: Check
       globals: GLOBAL_NAMES,
       imports: imports ?? new Map(),
       importedScopes,
+      moduleOf: moduleExporting,
       lints,
       options: options ?? new Map(),
       isComplete: imports !== undefined && module.imports.every(({ module: target }) => target !== undefined),

@@ -41,6 +41,18 @@ function unknownModule(written: string): ImportTarget {
   return { kind: 'missing', message: `Unknown stdlib module: ${written}`, help };
 }
 
+/** The module under `std/` that exports a function of this name; looked up only when a call has no target. */
+export function moduleExporting(name: string): string | undefined {
+  if (!/^[a-z]\w*$/.test(name)) return undefined;
+  const declaration = new RegExp(`^(pub )?(?:gen )?fn ${name}\\b`, 'm');
+  for (const [path, text] of Object.entries(STDLIB_SOURCES)) {
+    const found = path.startsWith('prelude/') ? null : declaration.exec(text);
+    // A module without any `pub` exports all of its functions.
+    if (found !== null && (found[1] !== undefined || !/^pub /m.test(text))) return `std/${path}`;
+  }
+  return undefined;
+}
+
 /** As given when it exists, else with `.harn` when the name has no extension. */
 function candidates(base: string): string[] {
   return path.extname(base) === '' ? [base, `${base}.harn`] : [base];

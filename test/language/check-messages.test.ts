@@ -26,6 +26,8 @@ function unsatisfied(detail: string, line = 5): string {
   return `${line}:15 Type 'S' does not satisfy interface 'Named': ${detail} (required by constraint \`where T: Named\`)`;
 }
 
+const TEXT = 'write one text: `"n is ${n}"`';
+
 /** spec/language.md 8.5, in its order. */
 const ERRORS: readonly Row[] = [
   { wrong: 'let x: int = "a"', message: "1:1 'x' declared as int, but assigned string", right: 'let x: int = 1' },
@@ -59,8 +61,13 @@ const ERRORS: readonly Row[] = [
     message: "1:25 Argument 2 ('keys'): expected list, got string",
     right: 'println(schema_pick({}, ["a"]))',
   },
-  { wrong: 'println("n" + 1)', message: "1:9 can't add string and int", right: 'println("n" + "1")' },
-  { wrong: inFunction('var s = "n"\n  s += 1'), message: "3:3 can't add string and int", right: inFunction('var s = "n"\n  s += "1"') },
+  { wrong: 'println("n" + 1)', message: "1:9 can't add string and int", help: TEXT, right: 'println("n" + "1")' },
+  {
+    wrong: inFunction('var s = "n"\n  s += 1'),
+    message: "3:3 can't add string and int",
+    help: TEXT,
+    right: inFunction('var s = "n"\n  s += "1"'),
+  },
   ...['-', '/', '%', '**'].map((operator) => ({
     wrong: `println(1 ${operator} "a")`,
     message: `1:9 can't use '${operator}' on int and string (needs numeric operands)`,
@@ -233,7 +240,6 @@ const WARNINGS: readonly Row[] = [
   })),
   { wrong: 'fn f(a, b) {}\nf(1)', message: "2:1 Function 'f' expects 2 arguments, got 1", right: 'fn f(a, b) {}\nf(1, 2)' },
   { wrong: 'fn f(a, b = 1) {}\nf()', message: "2:1 Function 'f' expects 1-2 arguments, got 0", right: 'fn f(a, b = 1) {}\nf(1)' },
-  { wrong: 'println("a", 1)', message: "1:1 Function 'println' expects 0-1 arguments, got 2", right: 'println("a")' },
   {
     wrong: 'fn f(x: int) {\n  match x { "a" -> { } _ -> { } }\n}',
     message: '2:13 Match pattern type mismatch: matching int against string literal',
@@ -291,8 +297,8 @@ const WARNINGS: readonly Row[] = [
   })),
 ];
 
-/** spec/language.md 11.5: what only `harn check` says. */
-const LINTS: readonly Row[] = [
+/** What reads as nil, runs no round or never runs: a run says so too. */
+const SILENT: readonly Row[] = [
   {
     wrong: 'let d = {a: 1}\nd.remove("a")\nprintln(d)',
     message: "2:1 'd' keeps its value: 'remove' gives a new one",
@@ -307,6 +313,180 @@ const LINTS: readonly Row[] = [
     help: 'write `ys = ys.push(…)`',
     right: 'var ys = []\nfor x in 1 to 3 { ys = ys.push(x) }\nfn f(zs) { zs.push(1)\nreturn [1].map({ z -> ys.push(z) }) }',
   })),
+  ...(
+    [
+      ['let xs = [1]\nprintln(xs.lenght)', '2:12', 'list', 'lenght', 'write `len(x)`', 'let xs = [1]\nprintln(xs.count)'],
+      ['println("a".length)', '1:13', 'string', 'length', 'write `len(x)`', 'println("a".count)\nprintln("a"?.length)'],
+      ['println([2, 1].sort)', '1:16', 'list', 'sort', 'it is a method: write `.sort(…)`', 'println([2, 1].sort())'],
+      ['println([1].frist)', '1:13', 'list', 'frist', 'did you mean `first`?', 'println([1].first)'],
+      ['println(Ok(1).value)', '1:15', 'enum', 'value', 'write `unwrap(result)`, or match its variants', 'println(Ok(1).variant)'],
+    ] as const
+  ).map(([wrong, at, kind, name, help, right]) => ({
+    wrong,
+    message: `${at} a value of type ${kind} has no property '${name}': it reads as nil`,
+    code: 'HARN-NAM-003',
+    help,
+    right,
+  })),
+  ...(
+    [
+      ['let xs = [1]\nlet ys = xs.append(2)', '2:13', 'list', 'append', 'write `xs = xs.push(item)`', 'let xs = [1]\nlet ys = xs.push(2)'],
+      ['println(" a".strip())', '1:14', 'string', 'strip', 'write `s.trim()`', 'println(" a".trim())'],
+      ['println("a".startswth("a"))', '1:13', 'string', 'startswth', 'did you mean `starts_with`?', 'println("a".starts_with("a"))'],
+      [
+        'let d = {a: 1}\nprintln(d.items())',
+        '2:11',
+        'dict',
+        'items',
+        'write `d.entries()`',
+        'let d = {items: { -> 1 }}\nprintln(d.items())',
+      ],
+      ['println(5.to_string())', '1:11', 'int', 'to_string', 'write `to_string(n)`', 'fn f(d: dict) { return d.size() }'],
+      ['println(iter([1]).next())', '1:19', 'iter', 'next', 'write `it.first()`, or loop over it', 'println(iter([1]).first())'],
+      ['println(set(1).has(1))', '1:16', 'set', 'has', 'write `s.contains(item)`', 'println(set(1).contains(1))'],
+      ['println(Ok(1).unwrap())', '1:15', 'enum', 'unwrap', 'write `unwrap(result)`', 'println(unwrap(Ok(1)))'],
+    ] as const
+  ).map(([wrong, at, kind, name, help, right]) => ({
+    wrong,
+    message: `${at} a value of type ${kind} has no method '${name}': the call gives nil`,
+    code: 'HARN-NAM-003',
+    help,
+    right,
+  })),
+  {
+    wrong: 'struct P { total: int }\nlet p = P {total: 1}\nprintln(p.totl)',
+    message: "3:11 struct 'P' has no field 'totl': it reads as nil",
+    code: 'HARN-NAM-003',
+    help: 'did you mean `total`?',
+    right: 'struct P { total?: int }\nlet p = P {}\nprintln(p.total)',
+  },
+  {
+    wrong: 'struct P { f }\nlet p = P {f: { -> 1 }}\nprintln(p.f())',
+    message: "3:11 struct 'P' has no method 'f': the call gives nil",
+    code: 'HARN-NAM-003',
+    help: 'it is a field: write `let f = x.f`, then `f(…)`',
+    right: 'struct P { f }\nlet p = P {f: { -> 1 }}\nlet f = p.f\nprintln(f())',
+  },
+  {
+    wrong: 'struct P { x }\nimpl P { fn area(self) { return 1 } }\nlet p = P {x: 1}\nprintln(p.aera())',
+    message: "4:11 struct 'P' has no method 'aera': the call gives nil",
+    code: 'HARN-NAM-003',
+    help: 'did you mean `area`?',
+    right: 'struct P { x }\nimpl P { fn area(self) { return 1 } }\nlet p = P {x: 1}\nprintln(p.area())',
+  },
+  {
+    wrong: 'fn f(a: strng) { return a }',
+    message: "1:9 unknown type 'strng': nothing is checked here",
+    code: 'HARN-NAM-004',
+    help: 'did you mean `string`?',
+    right: 'fn f<T>(a: T, b: string) { return a }',
+  },
+  {
+    wrong: 'type T = {n?: list<number>}',
+    message: "1:20 unknown type 'number': nothing is checked here",
+    code: 'HARN-NAM-004',
+    help: 'write `int` or `float`',
+    right: 'type T = {n?: list<int>, h: HarnessStdio, a: atomic, u: T}\ninterface I { type Item\n fn next(self) -> Item }',
+  },
+  {
+    wrong: 'pipeline default() { println("in") }\nlet a = 1\nprintln("never")',
+    message: '3:1 this statement never runs: the file has a pipeline',
+    code: 'HARN-LNT-001',
+    help: 'only bindings and declarations of the top level run beside it; move the rest into it',
+    right: 'pipeline default() { println("in") }\nlet a = 1\nfn f() { return 1 }',
+  },
+  {
+    wrong: 'fn main() { println("in") }',
+    message: '1:4 nothing calls `main`',
+    code: 'HARN-LNT-001',
+    help: 'write `fn main(harness: Harness)`, which is called by itself, or call it: `main()`',
+    right: 'fn main() { println("in") }\nmain()',
+  },
+  {
+    wrong: 'fn add(a, b) { a + b }',
+    message: "1:16 'add' does not return this value: a named function gives nil",
+    code: 'HARN-LNT-002',
+    help: 'write `return` before it',
+    right: 'fn add(a, b) { return a + b }\nlet f = fn(a) { a }\nfn g() { f(1) }\ntool t(a: int) { a }',
+  },
+  {
+    wrong: 'fn f(a) { if a { 1 } else { "b" } }',
+    message: "1:18 'f' does not return this value: a named function gives nil",
+    code: 'HARN-LNT-002',
+    help: 'write `return` before it',
+    right: 'fn f(a) { return if a { 1 } else { "b" } }\nfn g(a) { if a { 1 } }',
+  },
+  {
+    wrong: 'fn f() {\n  let a = 5\n  - 3\n  return a\n}',
+    message: '3:3 nothing takes this value',
+    code: 'HARN-LNT-002',
+    help: 'a line that begins with `-` stands alone: end the line before it with the operator',
+    right: 'fn f() {\n  let a = 5 -\n    3\n  return a\n}',
+  },
+  {
+    wrong: 'var a = 1\na == 2\nprintln(a)',
+    message: '2:1 nothing takes this value',
+    code: 'HARN-LNT-002',
+    help: '`=` assigns',
+    right: 'var a = 1\na = 2\nlet f = { b -> b == 2 }',
+  },
+  {
+    wrong: 'let n = 3\nfor i in n { println(i) }',
+    message: '2:10 a loop over a value of type int runs no round',
+    code: 'HARN-LNT-003',
+    help: 'write `for i in 0 to n exclusive { … }`',
+    right: 'let n = 3\nfor i in 0 to n exclusive { println(i) }',
+  },
+  {
+    wrong: 'for c in "ab" { println(c) }',
+    message: '1:10 a loop over a value of type string runs no round',
+    code: 'HARN-LNT-003',
+    help: 'write `for c in s.chars() { … }`, or `s.lines()`',
+    right: 'for c in "ab".chars() { println(c) }',
+  },
+  {
+    wrong: 'let r = parallel [1, 2] { x -> x }',
+    message: '1:18 `parallel` takes a number: over a list it gives nil',
+    code: 'HARN-LNT-003',
+    help: 'write `parallel each xs { x -> … }`',
+    right: 'let r = parallel each [1, 2] { x -> x }',
+  },
+  {
+    wrong: 'let r = parallel each 2 { x -> x }',
+    message: '1:23 `parallel each` takes a list: over an int it gives nil',
+    code: 'HARN-LNT-003',
+    help: 'write `parallel n { i -> … }`',
+    right: 'let r = parallel 2 { x -> x }',
+  },
+  {
+    wrong: 'struct P { x: int }\nlet p = P(1)',
+    message: "2:9 struct 'P' is built from named fields: this gives one without any",
+    code: 'HARN-NAM-006',
+    help: 'write `P {x: …}`',
+    right: 'struct P { x: int }\nfn f(d) { return P(d) }',
+  },
+  {
+    wrong: 'let n = 1\nprintln("n", n)',
+    message: "2:1 Function 'println' expects 0-1 arguments, got 2",
+    help: 'only the first is shown: write one text, `"${a} ${b}"`',
+    right: 'let n = 1\nprintln("n ${n}")',
+  },
+  {
+    wrong: 'println(f"n")',
+    message: "1:1 Function 'println' expects 0-1 arguments, got 2",
+    help: 'strings take `${…}` without a prefix: `"n is ${n}"`',
+    right: 'println("n")',
+  },
+];
+
+/** spec/language.md 11.5: what only `harn check` says. */
+const LINTS: readonly Row[] = [
+  {
+    wrong: 'let total = 1\ntotal()',
+    message: "2:1 'total' holds a value of type int, which cannot be called",
+    code: 'HARN-NAM-005',
+    right: 'let len = 1\nlen([])\nfn f(g) { return g() }',
+  },
   {
     wrong: 'let total = 1\nprintln(totl)',
     message: "2:9 'totl' is not declared",
@@ -429,6 +609,7 @@ const LINTS: readonly Row[] = [
 describe.each([
   ['errors of 8.5', 'error', ERRORS, false],
   ['warnings of 8.7', 'warning', WARNINGS, false],
+  ['silent mistakes', 'warning', SILENT, false],
   ['lints of 11.5', 'warning', LINTS, true],
 ] as const)('%s', (_title, severity, rows, lints) => {
   test.each(rows)('$message', ({ wrong, message, right, help, code }) => {

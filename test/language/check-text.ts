@@ -25,6 +25,7 @@ export function checkText(
     importedScopes: [],
     lints: false,
     options: new Map(),
+    moduleOf: () => undefined,
     isComplete: true,
     ...change,
   });

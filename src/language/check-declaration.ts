@@ -8,25 +8,6 @@ import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
 import { ANY, generic, renderType, type Type } from './types.ts';
 
-/** Declarations are fine behind a `return`. */
-export function isDeclaration(node: Statement): boolean {
-  switch (node.kind) {
-    case 'Function':
-    case 'Tool':
-    case 'Skill':
-    case 'Struct':
-    case 'Enum':
-    case 'TypeAlias':
-    case 'Interface':
-    case 'Impl':
-    case 'Attributed':
-    case 'Override':
-      return true;
-    default:
-      return false;
-  }
-}
-
 export function checkDeclaration(state: CheckState, node: Statement): void {
   switch (node.kind) {
     case 'Attributed':

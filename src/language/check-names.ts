@@ -56,6 +56,25 @@ function collect(node: TreeNode, names: Set<string>): void {
   }
 }
 
+/** Declarations are fine behind a `return`. */
+export function isDeclaration(node: Statement): boolean {
+  switch (node.kind) {
+    case 'Function':
+    case 'Tool':
+    case 'Skill':
+    case 'Struct':
+    case 'Enum':
+    case 'TypeAlias':
+    case 'Interface':
+    case 'Impl':
+    case 'Attributed':
+    case 'Override':
+      return true;
+    default:
+      return false;
+  }
+}
+
 /** Names that a pattern of a binding introduces. */
 export function patternNames(pattern: Pattern): string[] {
   switch (pattern.kind) {

@@ -1,8 +1,8 @@
 import type { Binding, Block, Expression, ForLoop, Statement } from './ast.ts';
 import { checkAssignment, forgetAssigned } from './check-assignment.ts';
-import { checkDeclaration, isDeclaration } from './check-declaration.ts';
+import { checkDeclaration } from './check-declaration.ts';
 import { boundaryOf, lintConstant, lintDropped } from './check-lints.ts';
-import { assignedNames, loopNames, patternNames } from './check-names.ts';
+import { assignedNames, isDeclaration, loopNames, patternNames } from './check-names.ts';
 import { bareDeclaration, isCallableDeclaration, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { checkIdleValue, checkIterable } from './check-useless.ts';

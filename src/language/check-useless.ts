@@ -1,6 +1,6 @@
 import type { Block, Expression, FunctionDeclaration, Program, Statement } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
-import { isDeclaration } from './check-declaration.ts';
+import { isDeclaration } from './check-names.ts';
 import { bareDeclaration } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { isProducer } from './colour.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { type Json, type JsonObject, parseJsonObject } from '../base/json.ts';
 import type { CarriedPart, ModelAnswer, ModelEvent, ModelRequest, Usage } from './provider.ts';
 
 interface ReasoningPart {
@@ -120,10 +120,5 @@ export const UNPARSED = '_unparsed';
 /** Arguments of a call as they arrived; a model that wrote broken JSON gets its call back as an error of the tool. */
 export function parseArguments(text: string): JsonObject {
   if (text.trim() === '') return {};
-  try {
-    const json = JSON.parse(text) as Json; // JSON.parse gives nothing but Json
-    return isJsonObject(json) ? json : { [UNPARSED]: text };
-  } catch {
-    return { [UNPARSED]: text };
-  }
+  return parseJsonObject(text) ?? { [UNPARSED]: text };
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../base/json.ts';
+import { type JsonObject, parseJson } from '../base/json.ts';
 import type { CallEvent } from './model-call.ts';
 
 /** How an event of a model call reads in the stream of a session (spec/agents.md 1.6, 3.12); undefined for what is not told. */
@@ -20,14 +20,9 @@ export function sessionEvent(event: CallEvent): JsonObject | undefined {
 
 /** Arguments once they parse, their text until then. */
 function rawInput(partial: string): JsonObject {
-  if (partial.trimEnd().endsWith('}')) {
-    try {
-      return { raw_input: JSON.parse(partial) as Json }; // JSON.parse gives nothing but Json
-    } catch {
-      // a brace inside a string, or of an inner object
-    }
-  }
-  return { raw_input_partial: partial };
+  // Most pieces do not end an object, and parsing each of them would take the square of the length.
+  const input = partial.trimEnd().endsWith('}') ? parseJson(partial) : undefined;
+  return input === undefined ? { raw_input_partial: partial } : { raw_input: input };
 }
 
 /** A retry of either kind, as events and traces tell it. */

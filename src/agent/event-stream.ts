@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { type JsonObject, parseJsonObject } from '../base/json.ts';
 import { type Exchange, networkError } from './http-provider.ts';
 import { llmError } from './llm-errors.ts';
 
@@ -131,11 +131,7 @@ function readChunks({ response, request, world, signal }: Exchange): Chunks {
 }
 
 function parseEvent(data: string, { request: { provider, model } }: Exchange): JsonObject {
-  try {
-    const json = JSON.parse(data) as Json; // JSON.parse gives nothing but Json
-    if (isJsonObject(json)) return json;
-  } catch {
-    // told below
-  }
+  const json = parseJsonObject(data);
+  if (json !== undefined) return json;
   throw llmError({ category: 'transient_network', message: `${provider} sent an event that is no JSON object`, provider, model });
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts';
 import type { Clock, HttpClient, HttpRequest } from '../platform/platform.ts';
 import { type Endpoint, type EndpointWorld, endpointOf, serviceOf } from './endpoint.ts';
 import { llmErrorFacts } from './llm-errors.ts';
@@ -141,12 +141,7 @@ async function ask(
 }
 
 function modelNames(body: string): string[] {
-  let json: Json;
-  try {
-    json = JSON.parse(body) as Json; // JSON.parse gives nothing but Json
-  } catch {
-    return [];
-  }
+  const json = parseJson(body);
   const list = isJsonObject(json) ? (json.data ?? json.models) : undefined;
   if (!Array.isArray(list)) return [];
   return list.flatMap((item) => {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import type { Clock, HttpClient, HttpResponse } from '../platform/platform.ts';
 import { llmError } from './llm-errors.ts';
 import type { LlmSettings } from './llm-settings.ts';
@@ -122,12 +122,8 @@ interface FaultText {
 
 /** The message alone: raw bodies do not leave this layer (1.9). */
 function readFault(body: string): FaultText {
-  try {
-    const json = JSON.parse(body) as Json; // JSON.parse gives nothing but Json
-    return faultText(isJsonObject(json) ? (json.error ?? json) : json);
-  } catch {
-    return { message: '', kind: '' };
-  }
+  const json = parseJson(body);
+  return faultText(isJsonObject(json) ? (json.error ?? json) : json);
 }
 
 function faultText(error: Json | undefined): FaultText {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import type { McpAnswers, McpQuestion } from './mcp-client.ts';
 import type { ToolContinuation, ToolReturn } from './tool.ts';
 import { plainEvent } from './transcript.ts';
@@ -42,7 +42,7 @@ function answerTo(request: Json | undefined, input: string | undefined): JsonObj
 
 /** An object as it is; any other text is the value of the one field that is asked for. */
 function formContent(properties: JsonObject, input: string): JsonObject {
-  const json = parsed(input);
+  const json = parseJson(input);
   if (isJsonObject(json)) return json;
   const [name, ...others] = Object.keys(properties);
   if (name === undefined || others.length > 0) return { answer: input };
@@ -50,12 +50,4 @@ function formContent(properties: JsonObject, input: string): JsonObject {
   const type = isJsonObject(field) ? field.type : undefined;
   if (type === 'boolean') return { [name]: /^\s*(true|yes|y|ok|1)\s*$/i.test(input) };
   return { [name]: (type === 'number' || type === 'integer') && typeof json === 'number' ? json : input };
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json; // JSON.parse gives nothing but Json
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import { schemaFaults, standardSchema } from './json-schema.ts';
 
 /** Structured answers (spec/agents.md 1.5): finding the JSON in a text, checking it, and asking again. Pure. */
@@ -42,28 +42,19 @@ export interface ExtractedJson {
 
 /** Whole text; else the first fenced block; else the first balanced object or list. */
 export function extractJson(text: string): ExtractedJson | undefined {
-  const whole = parse(text.trim());
-  if (whole !== undefined) return { value: whole.value, isExtracted: false };
+  const whole = parseJson(text.trim());
+  if (whole !== undefined) return { value: whole, isExtracted: false };
   const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/i.exec(text);
-  const block = fenced === null ? undefined : parse((fenced[1] ?? '').trim());
-  if (block !== undefined) return { value: block.value, isExtracted: true };
-  const balanced = firstBalanced(text);
-  return balanced === undefined ? undefined : { value: balanced.value, isExtracted: true };
+  const block = fenced === null ? undefined : parseJson((fenced[1] ?? '').trim());
+  const value = block === undefined ? firstBalanced(text) : block;
+  return value === undefined ? undefined : { value, isExtracted: true };
 }
 
-function parse(text: string): { readonly value: Json } | undefined {
-  try {
-    return { value: JSON.parse(text) as Json }; // JSON.parse gives nothing but Json
-  } catch {
-    return undefined;
-  }
-}
-
-function firstBalanced(text: string): { readonly value: Json } | undefined {
+function firstBalanced(text: string): Json | undefined {
   for (let start = 0; start < text.length; start++) {
     if (text[start] !== '{' && text[start] !== '[') continue;
     const end = balancedEnd(text, start);
-    const found = end === undefined ? undefined : parse(text.slice(start, end));
+    const found = end === undefined ? undefined : parseJson(text.slice(start, end));
     if (found !== undefined) return found;
   }
   return undefined;

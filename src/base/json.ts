@@ -10,12 +10,17 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object that a text holds; undefined for anything else, also for what is no JSON. */
-export function parseJsonObject(text: string): JsonObject | undefined {
+/** The value that a text holds, which may be null; undefined for what is no JSON. */
+export function parseJson(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    return JSON.parse(text) as Json; // JSON.parse gives nothing but Json
   } catch {
     return undefined;
   }
+}
+
+/** The object that a text holds; undefined for anything else, also for what is no JSON. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import { HarnError } from '../base/harn-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import type { Binding } from '../lifecycle/trigger-registry.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
 import type { Context, Run } from './context.ts';
@@ -55,7 +55,7 @@ async function askAgent(context: Context, target: string, event: JsonObject, bin
 
 /** A finished task or a message gives what it says, as JSON where it is; an open task gives its id. */
 function readAnswer(authority: string, status: number, text: string): Json {
-  const answer = parseOrUndefined(text);
+  const answer = parseJson(text);
   if (status < 200 || status > 299 || !isJsonObject(answer))
     throw new HarnError('plain', `a2a://${authority} answered with status ${status}`);
   if (isJsonObject(answer.error)) throw new HarnError('plain', `a2a://${authority}: ${String(answer.error.message ?? 'error')}`);
@@ -65,7 +65,7 @@ function readAnswer(authority: string, status: number, text: string): Json {
     throw new HarnError('plain', `a2a://${authority}: the task ended as ${state}`);
   if (state !== 'completed') return { status: 'pending', task_id: result.id ?? null, state: state ?? null };
   const said = textOf(result);
-  return parseOrUndefined(said) ?? said;
+  return parseJson(said) ?? said;
 }
 
 /** The text of a message, or of the artifacts of a task. */
@@ -76,12 +76,4 @@ function textOf(result: JsonObject): string {
     .flatMap(({ parts }) => (Array.isArray(parts) ? parts.filter(isJsonObject) : []))
     .flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
     .join('\n');
-}
-
-function parseOrUndefined(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,5 @@
 import { HarnError } from '../base/harn-error.ts';
-import type { Json, JsonObject } from '../base/json.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import type { ChannelPlace } from '../lifecycle/channel-name.ts';
 import { Dispatcher } from '../lifecycle/dispatcher.ts';
 import { currentLoop } from './agent-context.ts';
@@ -99,13 +98,11 @@ function followPath(path: string, event: JsonObject): Json {
 }
 
 function literal(text: string, event: JsonObject): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    if (text === 'nil') return null;
-    // A bare word that is no path into the event stands for itself: `event.kind == issue.opened`.
-    return text.startsWith('event.') ? followPath(text, event) : (followPath(text, event) ?? text);
-  }
+  const json = parseJson(text);
+  if (json !== undefined) return json;
+  if (text === 'nil') return null;
+  // A bare word that is no path into the event stands for itself: `event.kind == issue.opened`.
+  return text.startsWith('event.') ? followPath(text, event) : (followPath(text, event) ?? text);
 }
 
 /** An event as `trigger_fire` takes it. @throws plain error without provider or kind */

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseInstant, renderInstant } from '../base/instant.ts';
+import { parseJson } from '../base/json.ts';
 import type { Clock, FileHandle, Files, Platform } from '../platform/platform.ts';
 import { isErrno, PRIVATE_FILE_MODE, unlinkIfPresent } from './atomic-file.ts';
 import { livenessOf, ownIdentity } from './process-identity.ts';
@@ -176,9 +177,9 @@ function lookAt(files: Files, path: string): Look {
   } catch (error) {
     return isErrno(error, 'ENOENT') ? 'absent' : 'unreadable';
   }
-  const claim = claimSchema.safeParse(parseLine(lines[0]));
+  const claim = claimSchema.safeParse(parseJson(lines[0] ?? ''));
   if (!claim.success) return wholeFile(lines) ?? 'unreadable';
-  const beat = beatSchema.safeParse(lines.length > 1 ? parseLine(lines.at(-1)) : undefined);
+  const beat = beatSchema.safeParse(lines.length > 1 ? parseJson(lines.at(-1) ?? '') : undefined);
   return beat.success ? { ...claim.data, heartbeat_at: beat.data.heartbeat_at } : claim.data;
 }
 
@@ -276,16 +277,8 @@ function removeUnderRight(world: ClaimWorld, place: Place, expected: string | un
   }
 }
 
-function parseLine(line: string | undefined): unknown {
-  try {
-    return JSON.parse(line ?? '');
-  } catch {
-    return undefined;
-  }
-}
-
 /** A claim that was written over several lines by hand or by another program. */
 function wholeFile(lines: readonly string[]): ClaimRecord | undefined {
-  const claim = claimSchema.safeParse(parseLine(lines.join('\n')));
+  const claim = claimSchema.safeParse(parseJson(lines.join('\n')));
   return claim.success ? claim.data : undefined;
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
-import type { Json, JsonObject } from '../base/json.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
 import { type Disk, ensureDirectory, writeAtomic } from './atomic-file.ts';
 import { snapshotError } from './snapshot-error.ts';
@@ -89,12 +88,4 @@ export function decodeDaemonEvents(value: Json | undefined): DaemonEvent[] {
     const event = eventSchema.safeParse(item);
     return event.success ? [event.data as DaemonEvent] : [];
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { HarnError } from '../base/harn-error.ts';
 import type { Instant } from '../base/instant.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonObject } from '../base/json.ts';
 import { decodeUtf8 } from '../base/utf8.ts';
 import type { Files } from '../platform/platform.ts';
 import { ensureDirectory, PRIVATE_FILE_MODE } from './atomic-file.ts';
@@ -192,13 +192,8 @@ class LineIndex {
 }
 
 function decodeLine(topic: string, id: number, line: string): EventRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(value) || typeof value.kind !== 'string') return undefined;
+  const value = parseJsonObject(line);
+  if (typeof value?.kind !== 'string') return undefined;
   return {
     id,
     topic,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../base/json.ts';
 import { decodeUtf8 } from '../base/utf8.ts';
 import type { FileHandle, Files } from '../platform/platform.ts';
 import { createDurably, isErrno, PRIVATE_FILE_MODE, removeDurably } from './atomic-file.ts';
@@ -137,12 +137,8 @@ function parseLines(text: string, facts: SnapshotErrorFacts): JsonObject[] {
 }
 
 function parseRecord(content: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(content);
-    return isJsonObject(value) && typeof value.t === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJsonObject(content);
+  return typeof value?.t === 'string' ? value : undefined;
 }
 
 function isJournalOpen(record: JsonObject | JournalOpen): record is JournalOpen {

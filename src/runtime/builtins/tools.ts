@@ -1,5 +1,5 @@
 import { parseTextResponse, renderToolList } from '../../agent/text-tools.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
+import { type Json, parseJsonObject } from '../../base/json.ts';
 import { agentValue, field, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
@@ -76,13 +76,8 @@ function parseCalls(text: string): Value {
 }
 
 function jsonCall(body: string): Json | undefined {
-  try {
-    const value = JSON.parse(body) as Json; // JSON.parse gives nothing but Json
-    if (!isJsonObject(value) || typeof value.name !== 'string') return undefined;
-    return { name: value.name, arguments: value.arguments ?? {} };
-  } catch {
-    return undefined;
-  }
+  const value = parseJsonObject(body);
+  return typeof value?.name === 'string' ? { name: value.name, arguments: value.arguments ?? {} } : undefined;
 }
 
 function grammarCall(body: string): Json | undefined {

@@ -1,33 +1,26 @@
 /**
- * `npm run build`: the packs of the command line, each with V8's code cache, under `dist/<build id>`. The file
- * `dist/current` names the build that bin/harn.js starts; it is written last, so that there is never half a build.
+ * `npm run build`: the packs of the command line, each with V8's code cache, under `dist/<build id>`
+ * (build-folder.ts), for bin/harn.js to start.
  *
  * `--if-stale` does nothing when the build is younger than every source. `--clean` removes every other build; without
  * it, recent ones stay for processes that still run them.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { modifiedAt, publishBuild, removeOtherBuilds } from './build-folder.ts';
 import { type Bundle, bundle } from './bundle.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 const CURRENT = join(DIST, 'current');
-const KEEP_MS = 600_000;
 
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--if-stale') && isCurrent()) return;
   const built = await bundle(ROOT, Object.values(warmUps()));
-  const folder = join(DIST, built.id);
-  if (modifiedAt(folder) === 0) {
-    const aside = writeAside(built);
-    renameSync(join(aside, 'dist', built.id), folder);
-    rmSync(aside, { recursive: true });
-  }
-  writeFileSync(`${CURRENT}.new`, built.id);
-  renameSync(`${CURRENT}.new`, CURRENT);
-  removeOthers(built.id, argv.includes('--clean') ? 0 : KEEP_MS);
+  publishBuild(DIST, built.id, (aside) => writeAside(aside, built));
+  removeOtherBuilds(DIST, built.id, argv.includes('--clean') ? 'none' : 'recent');
 }
 
 function isCurrent(): boolean {
@@ -38,33 +31,14 @@ function isCurrent(): boolean {
   return [...sources, join(ROOT, 'package.json')].every((file) => modifiedAt(file) < builtAt);
 }
 
-function modifiedAt(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-function removeOthers(id: string, youngerThanMs: number): void {
-  for (const name of readdirSync(DIST)) {
-    if (name === id || name === 'current') continue;
-    if (Date.now() - modifiedAt(join(DIST, name)) >= youngerThanMs) rmSync(join(DIST, name), { recursive: true });
-  }
-}
-
-/** A copy of the installation with the new build, tried and warmed up. @returns its directory */
-function writeAside({ id, files }: Bundle): string {
-  mkdirSync(DIST, { recursive: true });
-  const aside = mkdtempSync(join(DIST, 'new-'));
-  try {
-    const folder = join(aside, 'dist', id);
-    mkdirSync(folder, { recursive: true });
-    for (const [name, text] of files) writeFileSync(join(folder, name), text);
-    writeFileSync(join(aside, 'dist/current'), id);
-    cpSync(join(ROOT, 'bin'), join(aside, 'bin'), { recursive: true });
-    writeCodeCaches(join(aside, 'bin/harn.js'), folder, id);
-    return aside;
-  } catch (error) {
-    rmSync(aside, { recursive: true });
-    throw error;
-  }
+/** Makes a copy of the installation with the new build, tried and warmed up. */
+function writeAside(aside: string, { id, files }: Bundle): void {
+  const folder = join(aside, 'dist', id);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(folder, name), text);
+  writeFileSync(join(aside, 'dist/current'), id);
+  cpSync(join(ROOT, 'bin'), join(aside, 'bin'), { recursive: true });
+  writeCodeCaches(join(aside, 'bin/harn.js'), folder, id);
 }
 
 /** Runs scripts that touch what most scripts touch, and takes the code caches that harn keeps for its user. */

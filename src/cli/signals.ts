@@ -1,16 +1,25 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Platform, StopSignal } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
-import { type StoppedLoops, stopSignals } from '../runtime/stop-signals.ts';
+import { interruptsOf } from '../runtime/interrupt.ts';
+import { type StopHandler, type StoppedLoops, stopSignals } from '../runtime/stop-signals.ts';
 import { EXIT } from './exit-codes.ts';
 import type { RunOutput } from './output.ts';
 import { interruptedHint } from './park-hint.ts';
 
 const DEFAULT_GRACE_MS = 10_000;
 
+/** How long code may keep the thread before signals are left to the system: before the first one, and after it. */
+const BUSY_MS = 1000;
+const BUSY_WHILE_STOPPING_MS = 100;
+
 /**
  * SIGINT and SIGTERM during a run (spec/agents.md 12.7): the first asks running loops to park within the grace time, a
  * second ends the process at once. Listens only while loops exist, or when the JSON stream needs its last line.
+ *
+ * Node tells of a signal from the event loop, which code that never waits keeps from turning. Such code is found out
+ * by the checks of its loops and calls; nobody listens then, so that the system ends the process at the next signal.
+ * The end of the grace time is found in the same way (docs/decisions/014).
  */
 export class SignalWatch {
   /** Resolves with the exit code once a signal has ended the run; never otherwise. */
@@ -19,7 +28,8 @@ export class SignalWatch {
   readonly #run: Run;
   readonly #output: RunOutput;
   #end: (code: number) => void = () => undefined;
-  #stop: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
+  #stopWatching: (() => void) | undefined;
   readonly #isQuiet: boolean;
   #isStopping = false;
 
@@ -37,12 +47,27 @@ export class SignalWatch {
   }
 
   close(): void {
-    this.#stop?.();
-    this.#stop = undefined;
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+    this.#deafen();
   }
 
   #listen(): void {
-    this.#stop ??= this.#platform.processes.onSignal((signal) => void this.#receive(signal));
+    this.#hear();
+    this.#stopWatching ??= this.#watchBusy(BUSY_MS);
+  }
+
+  #hear(): void {
+    this.#stopListening ??= this.#platform.processes.onSignal((signal) => void this.#receive(signal));
+  }
+
+  #deafen(): void {
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  #watchBusy(ms: number): () => void {
+    return interruptsOf(this.#run).watchBusy(ms, { onBusy: () => this.#deafen(), onTurn: () => this.#hear() });
   }
 
   async #receive(signal: StopSignal): Promise<void> {
@@ -51,7 +76,22 @@ export class SignalWatch {
     const { handler } = stopSignals(this.#run);
     if (handler === undefined) return this.#finish(signal, { suspensions: [], interrupted: [] });
     this.#hint(`harn: ${signal} received, parking at the next turn boundary (again to stop at once)\n`);
-    const stopped = await handler(signal, graceMs(this.#platform));
+    this.#stopWatching?.();
+    this.#stopWatching = this.#watchBusy(BUSY_WHILE_STOPPING_MS);
+    const grace = graceMs(this.#platform);
+    const cut = (): void => {
+      this.#settle(signal, handler);
+      this.#platform.processes.exit(exitCodeOf(signal));
+    };
+    // Later than the timers, which end the grace time unless the thread is busy.
+    const stopAlarm = interruptsOf(this.#run).alarm(grace + BUSY_WHILE_STOPPING_MS, cut, 'real');
+    await handler.park(signal, grace);
+    stopAlarm();
+    this.#settle(signal, handler);
+  }
+
+  #settle(signal: StopSignal, handler: StopHandler): void {
+    const stopped = handler.settle(signal);
     for (const loop of stopped.interrupted) this.#hint(interruptedHint(loop, signal));
     this.#finish(signal, stopped);
   }

@@ -55,7 +55,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     queue: new DueQueue(platform.clock, realClock),
     index: waiterIndex(options),
     calls: {
-      resume: (wake) => wakeWorker(lifecycle, wake),
+      // Whoever stops the process for good takes its waits with it; the files keep them.
+      resume: async (wake) => (lifecycle.stopping === undefined ? wakeWorker(lifecycle, wake) : 'failed'),
       expire: (parked, suspensionId) => expireWorker(lifecycle, loadedWorker(lifecycle, parked), suspensionId),
       refuseTimeout: (worker, suspensionId, action) =>
         noteLost(lifecycle, worker, suspensionId, 'timeout', timeoutActionError('auto_resume', { text: action })),
@@ -79,7 +80,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     scriptDirectory: options.scriptDirectory,
     registry: new WorkerRegistry(),
     running: new Set(),
-    isStopping: false,
+    stopping: undefined,
     hooks: new HookRegistry(),
     audit,
     eventLog,

@@ -30,8 +30,11 @@ export interface Lifecycle {
   readonly registry: WorkerRegistry;
   /** Workers with an activation under way, root loops before their first park included. */
   readonly running: Set<Worker>;
-  /** True once a signal has asked everything to park: no result is handed back to the script any more (12.7). */
-  isStopping: boolean;
+  /**
+   * Set once a signal has asked everything to park: the workers it asked. From then on nothing starts, and no result
+   * is handed back to the script (12.7).
+   */
+  stopping: readonly Worker[] | undefined;
   readonly hooks: HookRegistry;
   readonly audit: AuditLog;
   readonly eventLog: ObservedEventLog;

@@ -14,28 +14,35 @@ export interface StoppedWorkers {
 
 /**
  * SIGINT and SIGTERM (spec/agents.md 12.7): every running loop is asked to park as the operator would, on the one path
- * of a suspend. A loop that reaches no boundary within the grace time is not forced: its journal stands, and a `signal`
- * record says why it stopped.
+ * of a suspend. Resolves when each has, or when the grace time is over.
  */
-export async function parkForSignal(lifecycle: Lifecycle, signal: string, graceMs: number): Promise<StoppedWorkers> {
-  lifecycle.isStopping = true;
+export async function parkForSignal(lifecycle: Lifecycle, signal: string, graceMs: number): Promise<void> {
   const workers = [...lifecycle.running].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const reason = `signal ${signal}`;
-  const outcomes = await Promise.all(workers.map((worker) => parkOne(lifecycle, worker, reason, graceMs)));
-  const parked = workers.filter((_, index) => outcomes[index]);
-  const interrupted = workers.filter((worker, index) => !outcomes[index] && worker.tenure !== undefined);
-  for (const worker of interrupted) {
-    worker.tenure?.append({ t: 'signal', signal, reason, initiator: 'operator', at: renderInstant(lifecycle.realClock.now()) });
-  }
+  lifecycle.stopping = workers;
+  await Promise.all(workers.map((worker) => parkOne(lifecycle, worker, reasonFor(signal), graceMs)));
+}
+
+/**
+ * What became of the loops that `parkForSignal` asked. One that has reached no boundary by now is not forced: its
+ * journal stands, and a `signal` record says why it stopped.
+ */
+export function settleForSignal(lifecycle: Lifecycle, signal: string): StoppedWorkers {
+  const workers = lifecycle.stopping ?? [];
+  const parked = workers.filter(({ status }) => status === 'suspended');
+  const interrupted = workers.filter(({ status, tenure }) => status !== 'suspended' && tenure !== undefined);
+  const at = renderInstant(lifecycle.realClock.now());
+  for (const { tenure } of interrupted) tenure?.append({ t: 'signal', signal, reason: reasonFor(signal), initiator: 'operator', at });
   return { parked, interrupted };
 }
 
-/** @returns whether the worker is parked */
-async function parkOne(lifecycle: Lifecycle, worker: Worker, reason: string, graceMs: number): Promise<boolean> {
+async function parkOne(lifecycle: Lifecycle, worker: Worker, reason: string, graceMs: number): Promise<void> {
   try {
     await suspendWorker(lifecycle, worker, { reason, initiator: 'operator', conditions: undefined, resumeBy: undefined, waitMs: graceMs });
   } catch (error) {
     lifecycle.warn(`harn: ${worker.id} could not be parked: ${errorText(error)}`);
   }
-  return worker.status === 'suspended';
+}
+
+function reasonFor(signal: string): string {
+  return `signal ${signal}`;
 }

@@ -170,6 +170,11 @@ interface PendingTimer {
   disarm: (() => void) | undefined;
 }
 
+/** The clock of the host behind one that a script may have frozen. */
+export function realClock(clock: Clock): Clock {
+  return clock instanceof ControlledClock ? clock.real : clock;
+}
+
 /** The monotonic scale has fractions, and sums of them may fall short of a whole millisecond by a hair. */
 const ROUNDING_MS = 1e-3;
 

@@ -32,13 +32,17 @@ export class Watchdog {
     return Atomics.load(this.#cells, READY) === 1;
   }
 
-  /** Clears the cell after `ms`; an earlier alarm is replaced. Starts the thread at the first call. */
-  arm(ms: number): void {
-    this.#setDue(sharedNow() + ms);
+  /** Starts the thread, unless it has been; it is up when `isReady`. */
+  start(): void {
     if (this.#thread !== undefined) return;
     const { Worker } = process.getBuiltinModule('node:worker_threads');
     this.#thread = new Worker(THREAD_SOURCE, { eval: true, workerData: this.#memory });
     this.#thread.unref();
+  }
+
+  /** Clears the cell after `ms`; an earlier alarm is replaced. Needs the thread. */
+  arm(ms: number): void {
+    this.#setDue(sharedNow() + ms);
   }
 
   disarm(): void {

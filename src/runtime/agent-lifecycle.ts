@@ -7,11 +7,11 @@ import { drainPipeline } from '../lifecycle/drain.ts';
 import type { HookTape } from '../lifecycle/hooks.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../lifecycle/persist.ts';
-import { parkForSignal } from '../lifecycle/signal.ts';
+import { parkForSignal, settleForSignal } from '../lifecycle/signal.ts';
 import { summaryOf } from '../lifecycle/summary.ts';
 import type { Worker } from '../lifecycle/worker.ts';
-import { ControlledClock } from '../platform/controlled-clock.ts';
-import type { Clock, StopSignal } from '../platform/platform.ts';
+import { realClock } from '../platform/controlled-clock.ts';
+import type { StopSignal } from '../platform/platform.ts';
 import { createEventLog } from '../store/event-log.ts';
 import { locateState } from '../store/state-root.ts';
 import { createRebinder } from './agent-rebind.ts';
@@ -62,7 +62,10 @@ function createForRun(run: Run): Lifecycle {
       await lifecycle.hooks.notify('post_finish', { event: 'PostFinish' }, (text) => lifecycle.warn(text));
     },
   });
-  handleStop(run, (signal, graceMs) => stopLoops(lifecycle, signal, graceMs));
+  handleStop(run, {
+    park: (signal, graceMs) => parkForSignal(lifecycle, signal, graceMs),
+    settle: (signal) => stoppedLoops(lifecycle, signal),
+  });
   services.runTurnHook = async (event, payload, sessionId) => {
     const outcome = await lifecycle.hooks.runChain(event, payload, [], tapeOf(services, sessionId));
     const denied = outcome.control === 'deny' ? outcome.reason : undefined;
@@ -101,8 +104,8 @@ function tapeOf(services: AgentServices, sessionId: string): HookTape {
   };
 }
 
-async function stopLoops(lifecycle: Lifecycle, signal: StopSignal, graceMs: number): Promise<StoppedLoops> {
-  const { parked, interrupted } = await parkForSignal(lifecycle, signal, graceMs);
+function stoppedLoops(lifecycle: Lifecycle, signal: StopSignal): StoppedLoops {
+  const { parked, interrupted } = settleForSignal(lifecycle, signal);
   return {
     suspensions: rootsFirst(parked).map((worker) => suspensionOf(lifecycle, worker)),
     interrupted: interrupted.map((worker) => ({ workerId: worker.id, snapshotPath: shownPathOf(lifecycle, worker) })),
@@ -118,10 +121,6 @@ function rootsFirst(workers: readonly Worker[]): Worker[] {
 function suspensionOf(lifecycle: Lifecycle, worker: Worker): JsonObject {
   const { result } = summaryOf(worker, shownPathOf(lifecycle, worker));
   return isJsonObject(result) ? result : {};
-}
-
-function realClock(clock: Clock): Clock {
-  return clock instanceof ControlledClock ? clock.real : clock;
 }
 
 function directoryOf(path: string): string {

@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 import { dictGet, dictSet } from './dict.ts';
 import { plainError } from './errors.ts';
 import { loopStart } from './loop-start.ts';
+import { holdWhileStopping } from './stopping.ts';
 import { Dict, type Value, withText } from './value.ts';
 
 /** `agent_loop` of a script (spec/agents.md chapter 3): a root loop of lifecycle with the tools and callbacks of the options. */
@@ -14,13 +15,8 @@ export async function agentLoop(context: Context, [prompt, system, options]: rea
   if (task === undefined) throw plainError('agent_loop: a prompt is required');
   const lifecycle = lifecycleOf(context.run);
   const end = await runRootLoop(lifecycle, await loopStart(context, { task, system, options }));
-  if (lifecycle.isStopping) await neverAgain();
+  await holdWhileStopping(context);
   return loopValue(end.result);
-}
-
-/** A signal stops the run: nothing behind the call runs, not even clean-up (spec/agents.md 12.7). */
-function neverAgain(): Promise<never> {
-  return new Promise(() => undefined);
 }
 
 /** The result as a script sees it; a handle in it reads as the path of its snapshot (5.10). */

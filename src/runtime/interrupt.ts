@@ -1,3 +1,4 @@
+import { realClock } from '../platform/controlled-clock.ts';
 import type { Clock } from '../platform/platform.ts';
 import { Watchdog } from '../platform/watchdog.ts';
 import type { CancelObserver, CancelScope } from '../tasks/cancel-scope.ts';
@@ -13,24 +14,27 @@ import { DEPTH_LIMIT } from './value.ts';
  *
  * - A cancelled scope has not been left yet. Waits inside it have been rejected, but a loop that catches the rejection
  *   would go on for ever without this.
- * - A deadline is running and nobody else watches the time. For the first `PROBE_MS` the code itself looks at the
- *   clock, so that a short body never pays for a thread; then the watchdog thread is started, and the code goes on
- *   looking until the thread is up. From then on the cell holds the limit until the alarm.
+ * - Something has an alarm and nobody else watches the time. At first the code itself looks at the clock, so that a
+ *   short body never pays for a thread; then the watchdog thread is started, and the code goes on looking until the
+ *   thread is up. From then on the cell holds the limit until the alarm.
  */
 export class Interrupts implements CancelObserver {
   readonly limit: Int32Array;
   readonly #clock: Clock;
+  readonly #realClock: Clock;
   readonly #watchdog = new Watchdog(DEPTH_LIMIT);
   readonly #alarms = new Set<Alarm>();
   readonly #cancelled = new Set<CancelScope>();
   readonly #runSignal: AbortSignal;
+  /** When the first alarm of those in a hurry was set, on the run's clock. */
   #probingSinceMs = 0;
-  /** What the thread waits for, on the clock's scale; it need not be told twice. */
-  #armedForMs: number | undefined;
+  /** How often code has asked since the first patient one was. */
+  #checkCount = 0;
 
   constructor(run: Run) {
     this.limit = this.#watchdog.cell;
     this.#clock = run.platform.clock;
+    this.#realClock = realClock(run.platform.clock);
     this.#runSignal = run.signal;
     if (run.signal.aborted) this.#raise();
     else run.signal.addEventListener('abort', () => this.#raise(), { once: true });
@@ -46,31 +50,66 @@ export class Interrupts implements CancelObserver {
     this.#lower();
   }
 
-  /** Calls back when `ms` have passed, even while a loop keeps the thread busy. Answers how to call it off. */
-  alarm(ms: number, callback: () => void): () => void {
-    const alarm: Alarm = { dueMs: this.#clock.monotonicMs() + ms, callback };
-    if (this.#alarms.size === 0) this.#probingSinceMs = this.#clock.monotonicMs();
-    this.#alarms.add(alarm);
-    this.#raise();
+  /**
+   * Calls back when `ms` have passed, even while a loop keeps the thread busy. Answers how to call it off.
+   *
+   * @param time whose milliseconds: those of the script, which it can freeze, or real ones
+   */
+  alarm(ms: number, callback: () => void, time: 'script' | 'real' = 'script'): () => void {
+    const clock = time === 'script' ? this.#clock : this.#realClock;
+    return this.#set({ clock, dueMs: clock.monotonicMs() + ms, isPatient: time === 'real', callback });
+  }
+
+  /**
+   * Calls back when code has kept the thread for about `ms` of real time without a turn of the event loop, and again
+   * when the event loop has turned after that. For those who live from the event loop: signals, heartbeats.
+   *
+   * @returns how to call it off
+   */
+  watchBusy(ms: number, tell: { readonly onBusy: () => void; readonly onTurn: () => void }): () => void {
+    const clock = this.#realClock;
+    let stopTimer: () => void = () => undefined;
+    let stopAlarm: (() => void) | undefined;
+    let alarm: Alarm | undefined;
+    const watch = (): void => {
+      alarm = {
+        clock,
+        dueMs: clock.monotonicMs() + ms,
+        isPatient: true,
+        callback: () => {
+          alarm = undefined;
+          tell.onBusy();
+        },
+      };
+      stopAlarm = this.#set(alarm);
+    };
+    // A turn only moves the due time: the thread that set off the cell too early is told so by the next check.
+    const turn = (): void => {
+      if (alarm !== undefined) alarm.dueMs = clock.monotonicMs() + ms;
+      else {
+        watch();
+        tell.onTurn();
+      }
+      stopTimer = clock.timer(ms / TURNS_PER_WATCH, turn, 'unref');
+    };
+    watch();
+    stopTimer = clock.timer(ms / TURNS_PER_WATCH, turn, 'unref');
     return () => {
-      if (!this.#alarms.delete(alarm)) return;
-      if (this.#alarms.size > 0) return;
-      this.#watchdog.disarm();
-      this.#armedForMs = undefined;
-      this.#lower();
+      stopTimer();
+      stopAlarm?.();
     };
   }
 
   /** What code calls while the alarm is on. Throws the reason when the task has to end. */
   check(context: Context): void {
-    const nowMs = this.#clock.monotonicMs();
+    this.#checkCount += 1;
     for (const alarm of [...this.#alarms]) {
-      if (alarm.dueMs > nowMs) continue;
+      if (leftMs(alarm) > 0) continue;
       this.#alarms.delete(alarm);
       alarm.callback();
     }
     if (context.signal.aborted) throw context.signal.reason;
-    if (this.#alarms.size > 0) this.#handOver(nowMs);
+    if (this.#alarms.size > 0) this.#handOver();
     else this.#lower();
   }
 
@@ -79,17 +118,42 @@ export class Interrupts implements CancelObserver {
     this.#watchdog.stop();
   }
 
+  #set(alarm: Alarm): () => void {
+    const isFirst = [...this.#alarms].every(({ isPatient }) => isPatient !== alarm.isPatient);
+    if (isFirst && alarm.isPatient) this.#checkCount = 0;
+    if (isFirst && !alarm.isPatient) this.#probingSinceMs = this.#clock.monotonicMs();
+    this.#alarms.add(alarm);
+    this.#raise();
+    return () => {
+      if (!this.#alarms.delete(alarm)) return;
+      if (this.#alarms.size > 0) return;
+      this.#watchdog.disarm();
+      this.#lower();
+    };
+  }
+
   /** Leaves watching to the thread as soon as it can. The limit is put back before the alarm is set, never after. */
-  #handOver(nowMs: number): void {
-    if (nowMs - this.#probingSinceMs < PROBE_MS) return;
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const alarm of this.#alarms) nextMs = Math.min(nextMs, alarm.dueMs);
-    const canRest = this.#watchdog.isReady && this.#cancelled.size === 0;
-    if (canRest) this.limit[0] = DEPTH_LIMIT;
-    // The alarm that came too early, under a frozen clock, is spent: it has to be set again.
-    if (!canRest && this.#armedForMs === nextMs) return;
-    this.#armedForMs = nextMs;
-    this.#watchdog.arm(nextMs - nowMs);
+  #handOver(): void {
+    if (!this.#wantsThread()) return;
+    this.#watchdog.start();
+    // Somebody in a hurry is served by the code until the thread is up; a cancelled scope, until it has been left.
+    if ((this.#hurries && !this.#watchdog.isReady) || this.#isCancelling) return;
+    this.limit[0] = DEPTH_LIMIT;
+    this.#watchdog.arm(Math.min(...[...this.#alarms].map(leftMs)));
+  }
+
+  /** Most deadlines wrap waits or short work, and most scripts with agents wait for them: those never need a thread. */
+  #wantsThread(): boolean {
+    if (this.#hurries && this.#clock.monotonicMs() - this.#probingSinceMs >= PROBE_MS) return true;
+    return this.#checkCount >= PROBE_CHECKS;
+  }
+
+  get #hurries(): boolean {
+    return [...this.#alarms].some(({ isPatient }) => !isPatient);
+  }
+
+  get #isCancelling(): boolean {
+    return this.#cancelled.size > 0 || this.#runSignal.aborted;
   }
 
   #raise(): void {
@@ -97,18 +161,30 @@ export class Interrupts implements CancelObserver {
   }
 
   #lower(): void {
-    if (this.#alarms.size === 0 && this.#cancelled.size === 0 && !this.#runSignal.aborted) this.limit[0] = DEPTH_LIMIT;
+    if (this.#alarms.size === 0 && !this.#isCancelling) this.limit[0] = DEPTH_LIMIT;
   }
 }
 
 interface Alarm {
-  /** On the monotonic scale of the run's clock. */
-  readonly dueMs: number;
+  /** Whose time counts. */
+  readonly clock: Clock;
+  /** On the monotonic scale of that clock. */
+  dueMs: number;
+  /** Waits for many checks before it asks for a thread, and for the thread to come up. */
+  readonly isPatient: boolean;
   readonly callback: () => void;
 }
 
-/** Starting a thread costs about 4 ms of this one; most deadlines wrap waits or short work and never need it. */
+function leftMs(alarm: Alarm): number {
+  return alarm.dueMs - alarm.clock.monotonicMs();
+}
+
+/** Starting a thread costs about 4 ms of this one. */
 const PROBE_MS = 2;
+/** About as long as that. */
+const PROBE_CHECKS = 20_000;
+/** How often the event loop shows that it turns, in the time after which it counts as stuck. */
+const TURNS_PER_WATCH = 4;
 
 const INTERRUPTS = Symbol('interrupts');
 

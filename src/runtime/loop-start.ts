@@ -14,6 +14,7 @@ import { plainError } from './errors.ts';
 import type { Execution } from './execution-place.ts';
 import { toJson } from './json.ts';
 import { limitsOf, narrowedOptions } from './loop-limits.ts';
+import { refuseWhileStopping } from './stopping.ts';
 import type { Value } from './value.ts';
 
 /** A loop of a script, however it is started. */
@@ -35,6 +36,7 @@ export interface LoopRequest {
 
 /** From the options of a loop to what lifecycle starts: what can be saved of it, what cannot, and how to find that again. */
 export async function loopStart(context: Context, request: LoopRequest): Promise<Omit<StartOptions, 'name' | 'mode'>> {
+  await refuseWhileStopping(context, 'agent_loop');
   const { random } = agentServices(context.run);
   const parent = currentLoop(context);
   const narrowed = narrowedOptions(parent, request.options);

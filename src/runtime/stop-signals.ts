@@ -10,7 +10,12 @@ export interface StoppedLoops {
   readonly interrupted: readonly { readonly workerId: string; readonly snapshotPath: string }[];
 }
 
-export type StopHandler = (signal: StopSignal, graceMs: number) => Promise<StoppedLoops>;
+export interface StopHandler {
+  /** Asks the running loops to park. Resolves when all have, or when the grace time is over. */
+  park(signal: StopSignal, graceMs: number): Promise<void>;
+  /** Takes stock of them at once: whatever has not parked by now stays as its journal has it. */
+  settle(signal: StopSignal): StoppedLoops;
+}
 
 /**
  * Who wants to hear of SIGINT and SIGTERM. While nobody does, signals keep their ordinary effect: a script without

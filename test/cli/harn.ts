@@ -8,6 +8,8 @@ const BIN = join(ROOT, 'bin/harn.js');
 
 export interface Ended {
   readonly code: number | null;
+  /** The signal that ended the process, where one did. */
+  readonly signal?: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -87,7 +89,7 @@ export class CliWorld {
       stderr += data.toString();
       tell();
     });
-    const ended = new Promise<Ended>((resolveEnd) => child.once('close', (code) => resolveEnd({ code, stdout, stderr })));
+    const ended = new Promise<Ended>((resolveEnd) => child.once('close', (code, signal) => resolveEnd({ code, signal, stdout, stderr })));
     return {
       child,
       ended,

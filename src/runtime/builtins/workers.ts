@@ -31,6 +31,7 @@ import {
 } from '../lifecycle-values.ts';
 import { openWork } from '../open-work.ts';
 import { spawnOptions, subAgentEnvelope, subAgentOptions } from '../spawn-options.ts';
+import { holdWhileStopping, refuseWhileStopping } from '../stopping.ts';
 import { Dict, typeOf, type Value } from '../value.ts';
 import { workflowEngine } from '../workflow-port.ts';
 
@@ -88,6 +89,7 @@ export const WORKERS: BuiltinGroup = {
         const { worker, summary } = await startWorker(lifecycle, request);
         if (request.isBackground) return summaryValue(summary);
         await worker.atRest(context.signal);
+        await holdWhileStopping(context);
         return subAgentEnvelope(lifecycle, worker);
       },
     ),
@@ -127,7 +129,8 @@ export const WORKERS: BuiltinGroup = {
     send_input: waiting(
       '(handle: any, task: string) -> dict',
       'Gives a finished worker its next task; its transcript goes on. Throws while it runs, and for a blank task.',
-      async (_context, lifecycle, [handle, task]) => {
+      async (context, lifecycle, [handle, task]) => {
+        await refuseWhileStopping(context, 'send_input');
         const worker = knownWorker(lifecycle, handle, 'send_input');
         const text = task === undefined ? '' : display(task);
         if (text.trim() === '') throw plainError('send_input: task must be a non-empty string');
@@ -138,7 +141,8 @@ export const WORKERS: BuiltinGroup = {
     worker_trigger: waiting(
       '(handle: any, payload: any = nil) -> dict',
       'Starts the next cycle of a retriggerable worker with the payload as its task.',
-      async (_context, lifecycle, [handle, payload]) => {
+      async (context, lifecycle, [handle, payload]) => {
+        await refuseWhileStopping(context, 'worker_trigger');
         const worker = knownWorker(lifecycle, handle, 'worker_trigger');
         if (worker.record.carry_policy.retriggerable !== true) throw plainError(`worker_trigger: worker ${worker.id} is not retriggerable`);
         const text = typeof payload === 'string' ? payload : stringify(payload);
@@ -198,11 +202,13 @@ async function spawnAgent(context: Context, lifecycle: Lifecycle, config: Value)
   const started = await startWorker(lifecycle, request);
   if (!request.wait) return summaryValue(started.summary);
   await started.worker.atRest(context.signal);
+  await holdWhileStopping(context);
   return workerSummary(lifecycle, started.worker);
 }
 
 async function settledSummary(context: Context, lifecycle: Lifecycle, worker: Worker): Promise<Value> {
   await worker.settled(context.signal);
+  await holdWhileStopping(context);
   return workerSummary(lifecycle, worker);
 }
 
@@ -233,6 +239,7 @@ const RESUME_KEYS = ['input', 'resume_input', 'continue_transcript', 'initiator'
 async function resumeAgent(context: Context, lifecycle: Lifecycle, [handle, second, third]: Args): Promise<Value> {
   const startedAt = lifecycle.realClock.now();
   const entry = lifecycle.registry.nextEntry();
+  await refuseWhileStopping(context, 'resume_agent');
   const options = second instanceof Dict && RESUME_KEYS.some((key) => dictHas(second, key)) ? second : undefined;
   const target = workerTarget(handle, 'resume_agent');
   const suspensionId = field(options, 'suspension_id');

@@ -12,7 +12,8 @@ import { plainError } from './errors.ts';
  */
 export async function refuseWhileStopping(context: Context, operation: string): Promise<void> {
   await holdWhileStopping(context);
-  if (lifecycleOf(context.run).stopping !== undefined) throw plainError(`${operation}: nothing starts any more, a signal stops this process`);
+  if (lifecycleOf(context.run).stopping !== undefined)
+    throw plainError(`${operation}: nothing starts any more, a signal stops this process`);
 }
 
 /**

@@ -21,7 +21,12 @@ tool slow() -> string {
 
 async function stopped(script: string): Promise<{ readonly code: number | null; readonly stdout: string; readonly snapshot: string }> {
   world.write('work.harn', script);
-  const run = world.start(['run', 'work.harn', '--llm-mock', mockFile(world, 'a.jsonl', [{ tool_calls: [{ name: 'slow' }] }, { text: 'end' }])]);
+  const run = world.start([
+    'run',
+    'work.harn',
+    '--llm-mock',
+    mockFile(world, 'a.jsonl', [{ tool_calls: [{ name: 'slow' }] }, { text: 'end' }]),
+  ]);
   await run.saw('in the tool');
   run.child.kill('SIGTERM');
   await run.saw('received, parking at the next turn boundary');

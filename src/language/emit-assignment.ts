@@ -1,7 +1,7 @@
 import type { Expression, Statement } from './ast.ts';
 import { any, boxed, type Code, type FunctionState, hasOwnedBit, ownedBit, undefinedName } from './emit-context.ts';
 import { emitExpression, emitOperands, emitOperation, emitValue, keep } from './emit-expression.ts';
-import { line } from './emit-layout.ts';
+import { line, place } from './emit-layout.ts';
 import { growsInPlace, rootOf, type Variable } from './scope.ts';
 
 type Assignment = Extract<Statement, { kind: 'Assignment' }>;
@@ -18,7 +18,7 @@ export function emitAssignment(fn: FunctionState, node: Assignment): string {
     const variable = root && fn.variable(root);
     if (root === undefined) {
       const value = emitValue(fn, node.value);
-      return `${value}; ${line(node.span.line)}R.badTarget();`;
+      return `${value}; ${line(node.span.line)}${place(target.span)}R.badTarget();`;
     }
     if (variable === undefined) return `${undefinedName(fn, root, 'undefinedVariable')};`;
     return emitPath(fn, node, variable);
@@ -28,14 +28,15 @@ export function emitAssignment(fn: FunctionState, node: Assignment): string {
 function emitVariable(fn: FunctionState, node: Assignment, target: Extract<Expression, { kind: 'Identifier' }>): string {
   const variable = fn.variable(target);
   if (variable === undefined) return `${emitValue(fn, node.value)}; ${undefinedName(fn, target, 'undefinedVariable')};`;
-  if (!isMutable(variable)) return `${emitValue(fn, node.value)}; ${line(node.span.line)}R.immutable(${JSON.stringify(target.name)});`;
+  if (!isMutable(variable))
+    return `${emitValue(fn, node.value)}; ${line(node.span.line)}${place(target.span)}R.immutable(${JSON.stringify(target.name)});`;
   if (hasOwnedBit(variable) && growsInPlace(variable, node.operator, node.value)) return emitGrowth(fn, node, variable);
   const value =
     node.operator === '='
       ? emitExpression(fn, node.value)
       : (() => {
           const [left, right] = emitOperands(fn, [target, node.value], 'read') as [Code, Code];
-          return emitOperation(fn, node.operator.slice(0, -1), left, right, node.value);
+          return emitOperation(fn, node.operator.slice(0, -1), left, right, { span: node.span, right: node.value });
         })();
   const code = fn.module.kinds.ofVariable(variable) === 'float' ? value.code : boxed(value);
   const bit = hasOwnedBit(variable) ? ` ${ownedBit(variable)} = ${isFresh(node.operator === '=' ? node.value : undefined)};` : '';
@@ -69,13 +70,13 @@ function emitGrowth(fn: FunctionState, node: Assignment, variable: Variable): st
   const addition = value.kind === 'Binary' ? value.right : value;
   if (addition.kind === 'List' && addition.items.every((item) => item.kind !== 'Spread')) {
     const items = emitOperands(fn, addition.items as readonly Expression[]).map((code) => keepUnlessPlain(fn, code));
-    return `${at}if (${bit} && Array.isArray(${jsName})) ${jsName}.push(${items.join(', ')}); else { ${jsName} = R.add(${jsName}, [${items.join(', ')}]); ${bit} = true; }`;
+    return `${at}if (${bit} && Array.isArray(${jsName})) ${jsName}.push(${items.join(', ')}); else { ${jsName} = ${place(node.span)}R.add(${jsName}, [${items.join(', ')}]); ${bit} = true; }`;
   }
   const right = keep(fn, any(emitValue(fn, addition))).code;
   if (value.kind === 'MethodCall') {
     return `${at}${jsName} = M.callMethodSync(${fn.context}, d, ${jsName}, ${JSON.stringify(value.name)}, [${right}]); ${bit} = false;`;
   }
-  return `${at}${jsName} = R.addOwned(${jsName}, ${right}, ${bit}); ${bit} = true;`;
+  return `${at}${jsName} = ${place(node.span)}R.addOwned(${jsName}, ${right}, ${bit}); ${bit} = true;`;
 }
 
 function keepUnlessPlain(fn: FunctionState, code: Code): string {
@@ -95,31 +96,38 @@ function emitPath(fn: FunctionState, node: Assignment, variable: Variable): stri
   let next = 0;
   const keys = steps.map((step) => (typeof step === 'string' ? JSON.stringify(step) : (keyCodes[next++] as string)));
   const kinds = steps.map((step) => (typeof step === 'string' ? 'true' : 'false'));
-  if (!isMutable(variable)) return `${at}R.immutable(${JSON.stringify(variable.name)});`;
+  if (!isMutable(variable)) return `${at}${place(node.target.span)}R.immutable(${JSON.stringify(variable.name)});`;
   let value = valueCode as string;
   if (node.operator !== '=') {
-    const current = any(`R.readPath(${jsName}, [${keys.join(', ')}], [${kinds.join(', ')}])`);
-    value = boxed(emitOperation(fn, node.operator.slice(0, -1), keep(fn, current), any(value)));
+    const current = any(`${place(node.target.span)}R.readPath(${jsName}, [${keys.join(', ')}], [${kinds.join(', ')}])`);
+    value = boxed(emitOperation(fn, node.operator.slice(0, -1), keep(fn, current), any(value), { span: node.span }));
   }
   const bit = ownedBit(variable);
   const own = `if (!${bit}) { ${jsName} = R.own(${jsName}); ${bit} = true; }`;
-  if (keys.length > 1) return `${at}${own} ${writeDeep(fn, variable, keys, kinds, value)}`;
+  if (keys.length > 1) return `${at}${own} ${writeDeep(fn, variable, keys, kinds, value, place(node.target.span))}`;
   const [key] = keys;
-  if (kinds[0] === 'true') return `${at}${own} ${jsName} = R.writeProperty(${jsName}, ${key}, ${value});`;
+  if (kinds[0] === 'true') return `${at}${own} ${jsName} = ${place(node.target.span)}R.writeProperty(${jsName}, ${key}, ${value});`;
   const isNumber = /^\d+$/.test(key ?? '') ? '' : `typeof ${key} === "number" && `;
   const kept = /^[$\w]+$/.test(value) ? value : keepLate(fn, value);
-  return `${at}${own} if (${isNumber}Array.isArray(${jsName}) && ${key} >= 0 && ${key} < ${jsName}.length) ${jsName}[${key}] = ${kept}; else ${jsName} = R.writeIndex(${jsName}, ${key}, ${kept});`;
+  return `${at}${own} if (${isNumber}Array.isArray(${jsName}) && ${key} >= 0 && ${key} < ${jsName}.length) ${jsName}[${key}] = ${kept}; else ${jsName} = ${place(node.target.span)}R.writeIndex(${jsName}, ${key}, ${kept});`;
 }
 
 /** A write below the root, which is owned by now. */
-function writeDeep(fn: FunctionState, variable: Variable, keys: readonly string[], kinds: readonly string[], value: string): string {
+function writeDeep(
+  fn: FunctionState,
+  variable: Variable,
+  keys: readonly string[],
+  kinds: readonly string[],
+  value: string,
+  at: string,
+): string {
   const { jsName } = variable;
   const bit = ownedBit(variable);
   const owned = `${bit} === true ? (${bit} = new R.OwnedParts()) : ${bit}`;
-  if (keys.length > 2) return `${jsName} = R.writePath(${jsName}, [${keys.join(', ')}], [${kinds.join(', ')}], ${value}, ${owned});`;
+  if (keys.length > 2) return `${jsName} = ${at}R.writePath(${jsName}, [${keys.join(', ')}], [${kinds.join(', ')}], ${value}, ${owned});`;
   const [first = '', second = ''] = keys;
   const kept = /^[$\w]+$/.test(value) ? value : keepLate(fn, value);
-  const general = `${jsName} = R.writeInner(${jsName}, ${first}, ${kinds[0]}, ${second}, ${kinds[1]}, ${kept}, ${owned});`;
+  const general = `${jsName} = ${at}R.writeInner(${jsName}, ${first}, ${kinds[0]}, ${second}, ${kinds[1]}, ${kept}, ${owned});`;
   if (kinds[0] === 'true' || kinds[1] === 'true') return general;
   const part = fn.temp();
   const isNumber = /^\d+$/.test(second) ? '' : `typeof ${second} === "number" && ${second} >= 0 && `;

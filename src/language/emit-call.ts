@@ -2,7 +2,7 @@ import type { Element, Expression, FunctionDeclaration, Identifier } from './ast
 import { isProducer } from './colour.ts';
 import { any, boxed, builtin, type Code, type FunctionState, globalName, undefinedName } from './emit-context.ts';
 import { emitElements, emitOperands, emitValue, isEnumName, reuse, type Use } from './emit-expression.ts';
-import { line } from './emit-layout.ts';
+import { line, place } from './emit-layout.ts';
 import { rootOf, type Variable } from './scope.ts';
 import { someNode } from './walk.ts';
 
@@ -68,13 +68,18 @@ function resolveCallee(fn: FunctionState, callee: Identifier, variable: Variable
     if (imported === undefined) throw new Error(`no import is named ${callee.name}`);
     const code = `m${imported.module}.${imported.name}`;
     if (imported.kind === 'value')
-      return { code: `R.callable(${code}, ${JSON.stringify(callee.name)})`, isAsync: false, isUnknown: true, bounces: true };
+      return {
+        code: `${place(callee.span)}R.callable(${code}, ${JSON.stringify(callee.name)})`,
+        isAsync: false,
+        isUnknown: true,
+        bounces: true,
+      };
     return { code, isAsync: imported.isAsync, isUnknown: false, bounces: imported.bounces };
   }
   const { declaration } = variable;
   if (declaration?.kind === 'Function') {
     return {
-      code: variable.isTopLevel ? variable.jsName : `R.callable(${variable.jsName}, ${JSON.stringify(variable.name)})`,
+      code: variable.isTopLevel ? variable.jsName : `${place(callee.span)}R.callable(${variable.jsName}, ${JSON.stringify(variable.name)})`,
       isAsync: !isProducer(declaration) && module.colours.isAsync(declaration),
       isUnknown: false,
       bounces: module.bouncing.has(declaration),
@@ -86,11 +91,17 @@ function resolveCallee(fn: FunctionState, callee: Identifier, variable: Variable
   }
   const name = variable.jsName;
   return {
-    code: `(typeof ${name} === "function" ? ${name} : R.callable(${name}, ${JSON.stringify(variable.name)}))`,
+    code: `(typeof ${name} === "function" ? ${name} : ${place(callee.span)}R.callable(${name}, ${JSON.stringify(variable.name)}${hiddenBuiltin(fn, variable.name)}))`,
     isAsync: false,
     isUnknown: true,
     bounces: true,
   };
+}
+
+/** A variable hides a builtin from calls only when it holds a function (spec/language.md 5.2). */
+function hiddenBuiltin(fn: FunctionState, name: string): string {
+  const colour = fn.module.environment.builtins.get(name);
+  return colour === undefined || (colour !== 'sync' && !fn.isAsync) ? '' : `, ${builtin(fn.module, name)}`;
 }
 
 /** Runs tail calls and awaits what has to be awaited. */
@@ -124,7 +135,10 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
   if (globals.has(name) && !builtins.has(name)) {
     const args = emitElements(fn, node.args);
     return any(
-      settleUnknown(fn, `${line(node.span.line)}R.callable(${globalName(fn, name)}, ${JSON.stringify(name)})(${callArguments(fn, args)})`),
+      settleUnknown(
+        fn,
+        `${line(node.span.line)}${place(node.callee.span)}R.callable(${globalName(fn, name)}, ${JSON.stringify(name)})(${callArguments(fn, args)})`,
+      ),
     );
   }
   const colour = builtins.get(name);
@@ -141,12 +155,13 @@ function emitFreeCall(fn: FunctionState, node: Extract<Expression, { kind: 'Call
           .map(boxed)
           .join(', ')
       : emitElements(fn, node.args);
-  const call = `${line(node.span.line)}${builtin(module, name)}(${callArguments(fn, args)})`;
+  const at = place(node.span);
+  const call = `${line(node.span.line)}${at}${builtin(module, name)}(${callArguments(fn, args)})`;
   if (colour === 'sync') return any(call);
-  if (colour === 'async' && fn.isAsync) return any(`(await ${call})`);
+  if (colour === 'async' && fn.isAsync) return any(`(${at}await ${call})`);
   if (!fn.isAsync) return any(call);
   const t = fn.temp();
-  return any(`((${t} = ${call}) instanceof Promise ? await ${t} : ${t})`);
+  return any(`((${t} = ${call}) instanceof Promise ? ${at}await ${t} : ${t})`);
 }
 
 /** The few builtins that hot loops call all the time. */
@@ -171,7 +186,7 @@ export function emitPipe(fn: FunctionState, node: Extract<Expression, { kind: 'P
   }
   const [value, callee] = emitOperands(fn, [node.left, right]) as [Code, Code];
   const isKnown = right.kind === 'Closure';
-  const call = `${line(right.span.line)}R.pipeTarget(${boxed(callee)})(${callArguments(fn, boxed(value))})`;
+  const call = `${line(right.span.line)}${place(right.span)}R.pipeTarget(${boxed(callee)})(${callArguments(fn, boxed(value))})`;
   if (isKnown) {
     return any(
       finishCall(
@@ -203,7 +218,7 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   const target = reuse(fn, any(values.receiver));
   const own = node.isOptional || hasSpread ? undefined : ownMethod(fn, name);
   fn.makesCalls = true;
-  const at = line(node.nameSpan.line);
+  const at = `${line(node.nameSpan.line)}${place(node.nameSpan)}`;
   // Mentioned in both calls below: a call within a call within a call would double at every level.
   const given = own === undefined ? [] : values.args.map((arg) => (isPlain(arg) ? { first: arg, again: arg } : reuse(fn, any(arg))));
   const args = own === undefined ? values.args : given.map(({ again }) => again);
@@ -212,7 +227,7 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   const settled = (call: string): string => {
     if (!waits) return call;
     const t = fn.temp();
-    return `((${t} = ${call}) instanceof Promise ? await ${t} : ${t})`;
+    return `((${t} = ${call}) instanceof Promise ? ${place(node.nameSpan)}await ${t} : ${t})`;
   };
   if (own === undefined) return any(settled(general));
   const direct = `${at}${own.jsName}(${[fn.context, 'd + 64', target.again, ...args].join(', ')})`;
@@ -258,7 +273,9 @@ function emitOperandsWithReceiver(
 ): { readonly receiver: string; readonly args: readonly string[] } {
   const plain = args.map((arg) => (arg.kind === 'Spread' ? arg.value : arg));
   const [head, ...values] = emitOperands(fn, [receiver, ...plain], 'keep', use).map(boxed);
-  const list = args.map((arg, index) => (arg.kind === 'Spread' ? `...R.spreadList(${values[index]})` : (values[index] as string)));
+  const list = args.map((arg, index) =>
+    arg.kind === 'Spread' ? `...${place(arg.value.span)}R.spreadList(${values[index]})` : (values[index] as string),
+  );
   return { receiver: head as string, args: list };
 }
 

@@ -145,6 +145,8 @@ export class FunctionState {
   /** Above zero inside try, deadline, mutex and loops with clean-up: a tail call must wait for them. */
   guarded = 0;
   hasDefer = false;
+  /** Inside of a `defer`. */
+  isDeferred = false;
   usesSelfLoop = false;
   /** Makes calls of its own, so it checks the depth. */
   makesCalls = false;

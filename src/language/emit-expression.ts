@@ -1,3 +1,4 @@
+import type { Span } from '../diagnostics/span.ts';
 import type { Block, Element, Expression, Identifier } from './ast.ts';
 import {
   any,
@@ -14,7 +15,7 @@ import {
   reportProblem,
   undefinedName,
 } from './emit-context.ts';
-import { line } from './emit-layout.ts';
+import { line, place } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
 import { rootOf, type Variable } from './scope.ts';
 import { typeSchema } from './type-schema.ts';
@@ -111,7 +112,7 @@ function emitNode(fn: FunctionState, node: Expression, use: Use): Code {
       const codes = parts.map(boxed);
       const start = node.start ? (codes[1] as string) : 'undefined';
       const end = node.end ? (codes.at(-1) as string) : 'undefined';
-      return any(`R.slice(${codes[0]}, ${start}, ${end}, ${node.start !== undefined}, ${node.end !== undefined})`);
+      return any(`${place(node.span)}R.slice(${codes[0]}, ${start}, ${end}, ${node.start !== undefined}, ${node.end !== undefined})`);
     }
     case 'TryStar':
       if (fn.scope === fn.module.resolution.file) {
@@ -334,7 +335,7 @@ export function emitElements(fn: FunctionState, items: readonly Element[]): stri
     items.map((item) => (item.kind === 'Spread' ? item.value : item)),
   );
   const parts = items.map((item, index) =>
-    item.kind === 'Spread' ? `...R.spreadList(${boxed(values[index] as Code)})` : boxed(values[index] as Code),
+    item.kind === 'Spread' ? `...${place(item.value.span)}R.spreadList(${boxed(values[index] as Code)})` : boxed(values[index] as Code),
   );
   return parts.join(', ');
 }
@@ -360,7 +361,7 @@ function emitDict(fn: FunctionState, node: Extract<Expression, { kind: 'Dict' }>
     if (typeof entry.key === 'string') return `[${JSON.stringify(entry.key)}, ${codes[next++]}]`;
     return `[R.text(${codes[next++]}), ${codes[next++]}]`;
   });
-  return any(`R.dict([${steps.join(', ')}])`);
+  return any(`${place(node.span)}R.dict([${steps.join(', ')}])`);
 }
 
 /**
@@ -392,7 +393,7 @@ function emitUnary(fn: FunctionState, node: Extract<Expression, { kind: 'Unary' 
   const operand = emitExpression(fn, node.operand, 'peek');
   if (operand.kind === 'float') return { code: `(-${wrap(operand.code)})`, kind: 'float' };
   if (operand.kind === 'num') return { code: `(0 - ${wrap(operand.code)})`, kind: 'num' };
-  return { code: `R.negate(${operand.code})`, kind: operand.kind === 'int' ? 'int' : 'any' };
+  return { code: `${place(node.span)}R.negate(${operand.code})`, kind: operand.kind === 'int' ? 'int' : 'any' };
 }
 
 function emitBinary(fn: FunctionState, node: Extract<Expression, { kind: 'Binary' }>): Code {
@@ -407,11 +408,17 @@ function emitBinary(fn: FunctionState, node: Extract<Expression, { kind: 'Binary
   }
   // Operators make new values; they keep none of their operands, and only `+` keeps their parts.
   const [left, right] = emitOperands(fn, [node.left, node.right], node.operator === '+' ? 'read' : 'peek') as [Code, Code];
-  return emitOperation(fn, node.operator, left, right, node.right);
+  return emitOperation(fn, node.operator, left, right, node);
+}
+
+/** What an operation was written as: its place, and its right side where that is an expression of its own. */
+interface Origin {
+  readonly span: Span;
+  readonly right?: Expression;
 }
 
 /** `left op right` over values that are already there. */
-export function emitOperation(fn: FunctionState, operator: string, left: Code, right: Code, rightNode?: Expression): Code {
+export function emitOperation(fn: FunctionState, operator: string, left: Code, right: Code, origin: Origin): Code {
   switch (operator) {
     case '==':
       return { code: emitEquality(fn, left, right), kind: 'bool' };
@@ -427,9 +434,9 @@ export function emitOperation(fn: FunctionState, operator: string, left: Code, r
     case 'not in':
       return { code: `!R.isIn(${boxed(left)}, ${boxed(right)})`, kind: 'bool' };
     case '**':
-      return any(`R.power(${boxed(left)}, ${boxed(right)})`);
+      return any(`${place(origin.span)}R.power(${boxed(left)}, ${boxed(right)})`);
     default:
-      return emitArithmetic(fn, operator as '+' | '-' | '*' | '/' | '%', left, right, rightNode);
+      return emitArithmetic(fn, operator as '+' | '-' | '*' | '/' | '%', left, right, origin);
   }
 }
 
@@ -546,17 +553,17 @@ function couldBeNumber(kind: Kind): boolean {
 
 const OPERATIONS: Readonly<Record<string, string>> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '%': 'modulo' };
 
-function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code, rightNode?: Expression): Code {
-  const kind = binaryKind(operator, left.kind, right.kind, rightNode);
+function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code, origin: Origin): Code {
+  const kind = binaryKind(operator, left.kind, right.kind, origin.right);
   if (kind === 'str') return { code: `(${left.code} + ${right.code})`, kind };
-  if (kind === 'float') return emitDoubleArithmetic(operator, left, right);
-  const slow = OPERATIONS[operator];
+  if (kind === 'float') return emitDoubleArithmetic(operator, left, right, origin.span);
+  const slow = `${place(origin.span)}R.${OPERATIONS[operator]}`;
   const appended = operator === '+' && left.kind === 'any' ? appendedElements(right.code) : undefined;
   if (appended !== undefined) {
     const list = reuse(fn, left);
-    return any(`(Array.isArray(${list.first}) ? [...${list.again}, ${appended}] : R.add(${list.again}, ${right.code}))`);
+    return any(`(Array.isArray(${list.first}) ? [...${list.again}, ${appended}] : ${slow}(${list.again}, ${right.code}))`);
   }
-  if (!couldBeNumber(left.kind) || !couldBeNumber(right.kind)) return { code: `R.${slow}(${boxed(left)}, ${boxed(right)})`, kind };
+  if (!couldBeNumber(left.kind) || !couldBeNumber(right.kind)) return { code: `${slow}(${boxed(left)}, ${boxed(right)})`, kind };
   const a = reuse(fn, left);
   // Constants need no temporary.
   const b = /^-?\d+$/.test(right.code) ? { first: right.code, again: right.code } : reuse(fn, right);
@@ -570,11 +577,11 @@ function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%'
     case '%': {
       const quotient = operator === '/' ? `Math.trunc(${x} / ${y})` : `${x} % ${y}`;
       const computed = `((${t} = ${quotient}) | 0) === ${t} ? ${t} | 0 : ${t}`;
-      fast = isLiteral ? computed : `${y} !== 0 ? (${computed}) : R.${slow}(${x}, ${y})`;
+      fast = isLiteral ? computed : `${y} !== 0 ? (${computed}) : ${slow}(${x}, ${y})`;
       break;
     }
     default:
-      fast = `((${t} = ${x} ${operator} ${y}) | 0) === ${t} ? ${operator === '*' ? `${t} | 0` : t} : R.${slow}(${x}, ${y})`;
+      fast = `((${t} = ${x} ${operator} ${y}) | 0) === ${t} ? ${operator === '*' ? `${t} | 0` : t} : ${slow}(${x}, ${y})`;
   }
   if (left.kind === 'num' && right.kind === 'num') {
     const evaluate = [a, b].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
@@ -582,7 +589,7 @@ function emitArithmetic(fn: FunctionState, operator: '+' | '-' | '*' | '/' | '%'
   }
   const isLeftNumber = left.kind === 'num';
   const isRightNumber = right.kind === 'num';
-  return { code: guarded(a, b, `(${fast})`, `R.${slow}(${x}, ${y})`, isLeftNumber, isRightNumber), kind };
+  return { code: guarded(a, b, `(${fast})`, `${slow}(${x}, ${y})`, isLeftNumber, isRightNumber), kind };
 }
 
 /** The elements of `[a, b]` when mentioning them twice is harmless: `xs + [v]` then needs no list for the right side. */
@@ -590,17 +597,18 @@ function appendedElements(code: string): string | undefined {
   return /^\[(?:[$\w]+(?:, [$\w]+)*)\]$/.exec(code)?.[0].slice(1, -1);
 }
 
-function emitDoubleArithmetic(operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code): Code {
-  const toDouble = (side: Code, isLeft: boolean): string => (side.kind === 'any' ? unboxed(side.code, operator, isLeft) : double(side));
+function emitDoubleArithmetic(operator: '+' | '-' | '*' | '/' | '%', left: Code, right: Code, span: Span): Code {
+  const toDouble = (side: Code, isLeft: boolean): string =>
+    side.kind === 'any' ? unboxed(side.code, operator, isLeft, span) : double(side);
   const a = toDouble(left, true);
   const b = toDouble(right, false);
-  if (operator === '%') return { code: `R.floatModulo(${a}, ${b})`, kind: 'float' };
+  if (operator === '%') return { code: `${place(span)}R.floatModulo(${a}, ${b})`, kind: 'float' };
   return { code: `(${a} ${operator} ${b})`, kind: 'float' };
 }
 
 /** The double in a value that should be a number, with the common case inline. */
-function unboxed(code: string, operator: string, isLeft: boolean): string {
-  const slow = `R.operandToDouble(${code}, ${JSON.stringify(operator)}, ${isLeft})`;
+function unboxed(code: string, operator: string, isLeft: boolean, span: Span): string {
+  const slow = `${place(span)}R.operandToDouble(${code}, ${JSON.stringify(operator)}, ${isLeft})`;
   return /^[$\w]+$/.test(code) ? `(${code} instanceof Float ? ${code}.value : ${slow})` : slow;
 }
 
@@ -622,7 +630,7 @@ function emitProperty(fn: FunctionState, node: Extract<Expression, { kind: 'Prop
   const value = reuse(fn, asReceiver(emitValue(fn, receiver, 'peek')));
   const found = fn.temp();
   const access = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${key}]`;
-  const slow = `${node.isOptional ? 'R.propertyOptional' : 'R.property'}(${value.again}, ${key})`;
+  const slow = `${node.isOptional ? 'R.propertyOptional' : `${place(node.nameSpan)}R.property`}(${value.again}, ${key})`;
   // A dict that has the key, or a small one that has not, needs no call; nor does a struct that has the field.
   const ofDict = `((${found} = ${value.again}${access}) !== undefined || !(${value.again} instanceof BigDict) ? ${found} : ${slow})`;
   const ofStruct = `instanceof StructValue && (${found} = ${value.again}.fields${access}) !== undefined ? ${found}`;
@@ -664,21 +672,23 @@ function escapingPart(fn: FunctionState, node: Expression, use: Use, value: Code
 
 function emitSubscript(fn: FunctionState, node: Extract<Expression, { kind: 'Subscript' }>): Code {
   const [receiver, index] = emitOperands(fn, [node.receiver, node.index], 'peek') as [Code, Code];
-  if (node.isOptional) return any(`R.indexOptional(${boxed(receiver)}, ${boxed(index)})`);
-  if (index.kind === 'str') return any(`R.index(${boxed(receiver)}, ${index.code})`);
+  if (node.isOptional) return any(`${place(node.span)}R.indexOptional(${boxed(receiver)}, ${boxed(index)})`);
+  if (index.kind === 'str') return any(`${place(node.span)}R.index(${boxed(receiver)}, ${index.code})`);
   const list = reuse(fn, asReceiver(boxed(receiver)));
   const at = index.kind === 'num' && /^\d+$/.test(index.code) ? { first: index.code, again: index.code } : reuse(fn, any(boxed(index)));
   const isNumber = index.kind === 'num' ? '' : `typeof ${at.again} === "number" && `;
   const evaluate = [list, at].filter((side) => side.first !== side.again).map((side) => `${side.first}, `);
   const positive = /^\d+$/.test(at.again) ? '' : ` && ${at.again} >= 0`;
   return any(
-    `(${evaluate.join('')}${isNumber}Array.isArray(${list.again})${positive} && ${at.again} < ${list.again}.length ? ${list.again}[${at.again}] : R.index(${list.again}, ${at.again}))`,
+    `(${evaluate.join('')}${isNumber}Array.isArray(${list.again})${positive} && ${at.again} < ${list.again}.length ? ${list.again}[${at.again}] : ${place(node.span)}R.index(${list.again}, ${at.again}))`,
   );
 }
 
 function emitPropagate(fn: FunctionState, value: Expression): Code {
   const { code: name } = keep(fn, any(emitValue(fn, value)));
-  fn.pre.push(`if (R.isErr(${name})) ${line(value.span.line)}return ${name}; ${name} = R.okValue(${name});`);
+  fn.pre.push(
+    `if (${place(value.span)}R.isErr(${name})) ${line(value.span.line)}return ${name}; ${name} = ${place(value.span)}R.okValue(${name});`,
+  );
   return any(name);
 }
 

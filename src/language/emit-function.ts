@@ -2,7 +2,7 @@ import type { Block, Closure, FunctionDeclaration, Parameter, SkillDeclaration, 
 import { isProducer } from './colour.ts';
 import { constant, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN, type Sink } from './emit-context.ts';
 import { emitValue } from './emit-expression.ts';
-import { line } from './emit-layout.ts';
+import { line, place } from './emit-layout.ts';
 import { describeType, type TypeDescriptor } from './emit-types.ts';
 import type { FunctionScope, Variable } from './scope.ts';
 import { jsonSchema, type SchemaJson, toolParameters } from './tool-schema.ts';
@@ -91,9 +91,10 @@ function emitParameter(fn: FunctionState, param: Parameter, index: number, nilIs
   const descriptor = param.type && describeType(param.type, module.types);
   if (descriptor === undefined) return code;
   const name = JSON.stringify(param.name);
-  const check = `R.checkParameter(${name}, ${constant(module, JSON.stringify(descriptor))}, ${jsName})`;
+  const at = place(param.span);
+  const check = `${at}R.checkParameter(${name}, ${constant(module, JSON.stringify(descriptor))}, ${jsName})`;
   if (param.isRest)
-    return `${code}for (const x of ${jsName}) R.checkParameter(${name}, ${constant(module, JSON.stringify(descriptor))}, x);`;
+    return `${code}for (const x of ${jsName}) ${at}R.checkParameter(${name}, ${constant(module, JSON.stringify(descriptor))}, x);`;
   const guard = scalarGuard(descriptor, jsName);
   // A parameter that was left out and has no default is nil; the check applies to it like to any value.
   return `${code}${guard === undefined ? '' : `if (!(${guard})) `}${check};`;

@@ -1,7 +1,7 @@
 import type { Expression, MatchArm } from './ast.ts';
 import { any, type FunctionState, type Sink } from './emit-context.ts';
 import { emitCondition, emitExpression, emitOperation, emitValue, isEnumName, keep } from './emit-expression.ts';
-import { line } from './emit-layout.ts';
+import { line, place } from './emit-layout.ts';
 
 /**
  * `match` (spec/language.md 6.4): a labelled block in which each arm tests, binds, looks at its guard and leaves.
@@ -13,7 +13,7 @@ export function emitMatchInto(fn: FunctionState, node: Extract<Expression, { kin
     const subject: Subject = { code, variants: keepVariants(fn, code, node.arms) };
     const label = fn.unique('M');
     const arms = node.arms.map((arm) => emitArm(fn, arm, subject, label, sink)).join(' ');
-    return `${label}: { ${arms} ${line(node.span.line)}R.noMatch(); }`;
+    return `${label}: { ${arms} ${line(node.span.line)}${place(node.subject.span)}R.noMatch(); }`;
   });
 }
 
@@ -75,7 +75,7 @@ function emitPattern(fn: FunctionState, pattern: Expression, subject: Subject, b
   const bind = (node: Extract<Expression, { kind: 'Identifier' }>, item: string): void => {
     bindings.push(`const ${resolution.declared(node, node.name).jsName} = ${item};`);
   };
-  const equal = (item: string, node: Expression): string => emitOperation(fn, '==', any(item), emitExpression(fn, node)).code;
+  const equal = (item: string, node: Expression): string => emitOperation(fn, '==', any(item), emitExpression(fn, node), node).code;
   /** A sub-pattern: a name binds, `_` skips, anything else is compared. */
   const part = (node: Expression, item: string, tests: string[]): void => {
     if (node.kind !== 'Identifier') tests.push(equal(item, node));

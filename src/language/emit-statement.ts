@@ -1,3 +1,4 @@
+import type { Span } from '../diagnostics/span.ts';
 import type { Block, Expression, ForLoop, Pattern, Statement } from './ast.ts';
 import { emitAssignment, isFresh } from './emit-assignment.ts';
 import { emitTailCall } from './emit-call.ts';
@@ -5,7 +6,7 @@ import { emitSelectHead } from './emit-concurrency.ts';
 import { any, boxed, type FunctionState, hasOwnedBit, NOWHERE, ownedBit, reportProblem, type Sink } from './emit-context.ts';
 import { emitCondition, emitExpression, emitForEffect, emitValue, keep, needsStatements } from './emit-expression.ts';
 import { emitEarly, emitLocalFunction, emitLocalMethod, emitLocalSkill, emitLocalTool } from './emit-function.ts';
-import { line } from './emit-layout.ts';
+import { line, place } from './emit-layout.ts';
 import { emitMatchInto } from './emit-match.ts';
 import type { Variable } from './scope.ts';
 import { someNode } from './walk.ts';
@@ -61,18 +62,22 @@ function emitStatement(fn: FunctionState, node: Statement, sink: Sink): string {
     case 'Select':
       return emitSelect(fn, node, sink);
     case 'Yield':
+      reportStrayProducer(fn, node);
       return fn.statement(() => `yield ${node.value === undefined ? 'undefined' : `(${emitValue(fn, node.value)})`};`);
     case 'Emit':
+      reportStrayProducer(fn, node);
       return fn.statement(() => `yield (${emitValue(fn, node.value)});`);
     case 'Attributed':
       return emitStatement(fn, node.declaration, sink);
     case 'Function': {
       const variable = fn.module.resolution.declared(node, node.name);
-      if (variable.isTopLevel) return redeclaration(fn, node, node.name);
-      return `${redeclaration(fn, node, node.name)}let ${emitLocalFunction(fn, node)}`;
+      if (variable.isTopLevel) return redeclaration(fn, node, node.name, node.nameSpan);
+      return `${redeclaration(fn, node, node.name, node.nameSpan)}let ${emitLocalFunction(fn, node)}`;
     }
     case 'Tool':
-      return fn.module.resolution.declared(node, node.name).isTopLevel ? redeclaration(fn, node, node.name) : emitLocalTool(fn, node);
+      return fn.module.resolution.declared(node, node.name).isTopLevel
+        ? redeclaration(fn, node, node.name, node.nameSpan)
+        : emitLocalTool(fn, node);
     case 'Skill':
       return emitLocalSkill(fn, node);
     case 'Impl':
@@ -89,6 +94,14 @@ function emitStatement(fn: FunctionState, node: Statement, sink: Sink): string {
   }
 }
 
+/** A value can only be handed out by the function that the loop over it has called. */
+function reportStrayProducer(fn: FunctionState, { kind, span }: Extract<Statement, { kind: 'Yield' | 'Emit' }>): void {
+  if (fn.producer !== undefined && !fn.isDeferred) return;
+  const word = kind === 'Yield' ? 'yield' : 'emit';
+  const where = fn.isDeferred ? `${word} inside defer` : `${word} outside of a named function`;
+  reportProblem(fn.module, `Compile error at line ${span.line}: ${where}`, span);
+}
+
 function leaveLoop(fn: FunctionState, node: Extract<Statement, { kind: 'Break' | 'Continue' }>): string {
   const word = node.kind === 'Break' ? 'break' : 'continue';
   const label = fn.loops.at(-1);
@@ -97,8 +110,8 @@ function leaveLoop(fn: FunctionState, node: Extract<Statement, { kind: 'Break' |
   return '';
 }
 
-function redeclaration(fn: FunctionState, node: object, name: string): string {
-  return fn.module.resolution.isRedeclaration(node, name) ? `R.redeclared(${JSON.stringify(name)});` : '';
+function redeclaration(fn: FunctionState, node: { readonly span: Span }, name: string, at = node.span): string {
+  return fn.module.resolution.isRedeclaration(node, name) ? `${place(at)}R.redeclared(${JSON.stringify(name)});` : '';
 }
 
 /** Puts the value of an expression where the sink says. */
@@ -167,7 +180,7 @@ function bitAfter(variable: Variable, isOwned: boolean): string {
 function emitPatternBindings(fn: FunctionState, pattern: Exclude<Pattern, { kind: 'NamePattern' }>, source: string): string {
   const { resolution } = fn.module;
   const parts: string[] = [];
-  const bind = (node: object, target: string, value: string, defaultValue: Expression | undefined): void => {
+  const bind = (node: { readonly span: Span }, target: string, value: string, defaultValue: Expression | undefined): void => {
     if (target === '_') return;
     const variable = resolution.declared(node, target);
     parts.push(`${redeclaration(fn, node, target)}${declare(variable)}${variable.jsName} = ${value};${bitAfter(variable, false)}`);
@@ -175,12 +188,12 @@ function emitPatternBindings(fn: FunctionState, pattern: Exclude<Pattern, { kind
     parts.push(`if (${variable.jsName} === undefined) { ${fn.statement(() => `${variable.jsName} = ${emitValue(fn, defaultValue)};`)} }`);
   };
   if (pattern.kind === 'DictPattern') {
-    parts.push(`R.assertDict(${source});`);
+    parts.push(`${place(pattern.span)}R.assertDict(${source});`);
     for (const field of pattern.fields) bind(field, field.target, `R.get(${source}, ${JSON.stringify(field.key)})`, field.defaultValue);
     const keys = pattern.fields.map((field) => field.key);
     if (pattern.rest !== undefined) bind(pattern, pattern.rest, `R.dictWithout(${source}, ${JSON.stringify(keys)})`, undefined);
   } else {
-    parts.push(`R.assertList(${source});`);
+    parts.push(`${place(pattern.span)}R.assertList(${source});`);
     pattern.items.forEach((item, index) => {
       bind(item, item.target, `${source}[${index}]`, item.defaultValue);
     });
@@ -289,7 +302,7 @@ function emitLoopPattern(fn: FunctionState, pattern: ForLoop['pattern'], item: s
     const one = (name: string, key: string): string => {
       if (name === '_') return '';
       const variable = resolution.declared(pattern, name);
-      return `let ${variable.jsName} = R.property(${item}, "${key}");${bitAfter(variable, false)}`;
+      return `let ${variable.jsName} = ${place(pattern.span)}R.property(${item}, "${key}");${bitAfter(variable, false)}`;
     };
     return `${one(pattern.first, 'first')} ${one(pattern.second, 'second')}`;
   }
@@ -401,7 +414,12 @@ function emitMutex(fn: FunctionState, body: Block): string {
 
 /** Deferred blocks see the variables as they are when the function leaves: plain JavaScript closures. */
 function emitDefer(fn: FunctionState, body: Block): string {
+  // It runs when the loops around it have been left and the producer has handed out its last value.
+  const loops = fn.loops.splice(0);
+  fn.isDeferred = true;
   const code = emitCleanup(fn, body);
+  fn.isDeferred = false;
+  fn.loops.push(...loops);
   return `defers.push(${fn.isAsync ? 'async ' : ''}() => ${code});`;
 }
 

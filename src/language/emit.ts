@@ -26,7 +26,7 @@ import {
   savedCaptures,
   toolDefinition,
 } from './emit-function.ts';
-import { layOut, line } from './emit-layout.ts';
+import { type LaidOut, layOut, line, place } from './emit-layout.ts';
 import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
 import { encodeName, type Resolution, resolveNames, type Variable } from './scope.ts';
@@ -41,6 +41,8 @@ import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
  */
 export interface EmittedModule {
   readonly js: string;
+  /** See `LaidOut`. */
+  readonly places: string;
   readonly facts: ModuleFacts;
   readonly problems: readonly Diagnostic[];
 }
@@ -89,7 +91,7 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
     asyncMethods,
     asyncValues,
     emit: () => {
-      const js = new ModuleEmitter(program, module).emit();
+      const { js, places } = new ModuleEmitter(program, module).emit();
       const facts: ModuleFacts = {
         functions,
         asyncMethods,
@@ -98,7 +100,7 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
         tools: declaredTools(program, module),
         hasMain: program.items.some((item) => isMain(declarationOf(item))),
       };
-      return { js, facts, problems: module.problems };
+      return { js, places, facts, problems: module.problems };
     },
   };
 }
@@ -166,7 +168,7 @@ export function emitClosureAlone(
     .map((variable) => `const ${variable.jsName} = M.exports[${JSON.stringify(variable.name)}];`);
   const first = ['"use strict";', ...preludeOf(module), outer.tempDeclaration, ...named, ...captured].join(' ');
   return {
-    js: layOut(`(function (R, M, captures) { ${first} return ${code}; })`),
+    js: layOut(`(function (R, M, captures) { ${first} return ${code}; })`).js,
     builtins: [...module.usedBuiltins, ...module.usedGlobals],
   };
 }
@@ -304,7 +306,7 @@ class ModuleEmitter {
     this.hasEntry = module.environment.role === 'module' || program.items.some((item) => isEntry(declarationOf(item)));
   }
 
-  emit(): string {
+  emit(): LaidOut {
     const { module } = this;
     const fn = new FunctionState(module, module.resolution.file, true);
     const declarations: string[] = [];
@@ -439,7 +441,7 @@ class ModuleEmitter {
         const value = node.kind === 'Skill' || node.kind === 'EvalPack' ? this.valueDeclaration(fn, node) : '';
         const redeclared =
           (node.kind === 'Function' || node.kind === 'Tool') && this.module.resolution.isRedeclaration(node, node.name)
-            ? `R.redeclared(${JSON.stringify(node.name)});`
+            ? `${place(node.nameSpan)}R.redeclared(${JSON.stringify(node.name)});`
             : '';
         return `${declaration} ${redeclared}${value}${isScript ? this.snapshot(node) : ''}`;
       }

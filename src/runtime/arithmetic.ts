@@ -40,7 +40,8 @@ export function add(a: Value, b: Value): Value {
   const right = asText(b);
   if (left !== undefined && right !== undefined && (typeof a === 'string' || typeof b === 'string')) return left + right;
   if (a instanceof Dict && b instanceof Dict) return mergeDicts(a, b);
-  throw typeError(`Cannot add ${typeOf(a)} and ${typeOf(b)}`);
+  const error = typeError(`Cannot add ${typeOf(a)} and ${typeOf(b)}`);
+  throw left === undefined && right === undefined ? error : Object.assign(error, { help: 'write one text: `"n is ${n}"`' });
 }
 
 /** Strings, and diagnostic values beside a string. */

@@ -228,7 +228,15 @@ function compiled(module: SourceModule, emitted: EmittedModule): CompiledModule 
         : [];
     return { path: target?.path, failure, reexports: names };
   });
-  return { path: module.path, directory: module.directory, text: module.text, js: emitted.js, facts: emitted.facts, imports };
+  return {
+    path: module.path,
+    directory: module.directory,
+    text: module.text,
+    js: emitted.js,
+    places: emitted.places,
+    facts: emitted.facts,
+    imports,
+  };
 }
 
 function reexportsOf(module: SourceModule, names: readonly string[] | undefined, target: SourceModule): { name: string; home: string }[] {

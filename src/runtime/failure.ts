@@ -15,5 +15,5 @@ export function failureText(error: unknown): string {
 /** Emitted code runs under the name of its script and is aligned to its lines, so the stack knows the line. */
 function scriptLine(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  return /\.harn:(\d+)(?::\d+)?\)?$/m.exec(error.stack ?? '')?.[1];
+  return /\.harn(?:\?alone)?:(\d+)(?::\d+)?\)?$/m.exec(error.stack ?? '')?.[1];
 }

@@ -16,6 +16,8 @@ export interface CompiledModule {
   readonly directory: string;
   readonly text: string;
   readonly js: string;
+  /** What the places in `js` stand for, for errors; see `placeOf`. */
+  readonly places: string;
   readonly facts: ModuleFacts;
   /** One per import of the module, in source order. */
   readonly imports: readonly CompiledImport[];
@@ -29,6 +31,12 @@ export interface CompiledImport {
   /** Names that must be exported again, with the modules that declare them. */
   readonly reexports: readonly { readonly name: string; readonly home: string }[];
 }
+
+/**
+ * Behind the path of a script in the file name of a closure that was compiled alone: lines stand as in the script, but
+ * columns are not those of the module.
+ */
+export const ALONE = '?alone';
 
 /** The program was refused before anything ran. */
 export class ProgramRejected extends Error {

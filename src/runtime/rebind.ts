@@ -8,6 +8,7 @@ import { dictGet } from './dict.ts';
 import { Harness } from './harness.ts';
 import type { LoadedProgram } from './load.ts';
 import type { ModuleRecord } from './module-record.ts';
+import { ALONE } from './program.ts';
 import { createSupport, type Support } from './support.ts';
 import { Dict, type HarnFunction, isCallable, type Value } from './value.ts';
 
@@ -52,7 +53,7 @@ export class ProgramFunctions implements FunctionResolver {
   closure(module: string, offset: number, captures: Readonly<Record<string, Value>>): HarnFunction {
     const source = this.#sources?.source(module, offset);
     if (source === undefined) throw gone(`no function begins at offset ${offset} of ${module} any more`);
-    const make = new Script(source.js, { filename: module }).runInThisContext() as ClosureMaker;
+    const make = new Script(source.js, { filename: `${module}${ALONE}` }).runInThisContext() as ClosureMaker;
     return make(this.#support, this.#record(module), captures);
   }
 

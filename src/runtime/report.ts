@@ -1,7 +1,8 @@
 import { HarnError } from '../base/harn-error.ts';
+import { placeOf } from '../language/emit-layout.ts';
 import { isModelError, isStackOverflow } from './caught.ts';
 import { HarnRaise } from './errors.ts';
-import type { CompiledProgram } from './program.ts';
+import { ALONE, type CompiledModule, type CompiledProgram } from './program.ts';
 
 /** An uncaught error of a script, ready to be rendered (spec/language.md 11.3, 11.5). */
 export interface Failure {
@@ -26,34 +27,51 @@ interface Frame {
   readonly name: string;
   readonly path: string;
   readonly line: number;
+  /** In the JavaScript of the module; undefined in that of a closure alone. */
+  readonly column: number | undefined;
+}
+
+/** Where in the script something failed; without a column it is the whole line. */
+interface Place {
+  readonly line: number;
+  readonly column?: number;
+  /** Code points. */
+  readonly length?: number;
 }
 
 /** Turns whatever was thrown into what a person reads. Frames of harn itself are never shown. */
 export function describeFailure(error: unknown, program: CompiledProgram | undefined): Failure {
   const frames = scriptFrames(error, program);
   const [inner, ...outer] = frames;
-  const { at: where, help } = error as { at?: { line: number; column: number; length: number }; help?: string };
-  const line = inner?.line;
+  const { at: known, help } = error as { at?: Place; help?: string };
+  const module = inner && program?.modules.find(({ path }) => path === inner.path);
+  const where = inner && (known?.line === inner.line ? known : placeIn(module, inner));
+  const line = where?.line;
   const text = messageOf(error);
   const isThrown = error instanceof HarnRaise && error.kind === 'thrown';
   const suffix = line === undefined || isThrown || text.isInternal ? '' : ` (line ${line})`;
-  const source = inner && program?.modules.find(({ path }) => path === inner.path)?.text;
   return {
     message: `${text.message}${suffix}`,
     code: error instanceof HarnError && error.code !== 'plain' ? error.code : undefined,
-    at:
-      inner === undefined || source === undefined
-        ? undefined
-        : {
-            path: inner.path,
-            line: inner.line,
-            source,
-            ...(where?.line === inner.line ? { column: where.column, length: where.length } : {}),
-          },
+    at: where === undefined || module === undefined ? undefined : { path: module.path, source: module.text, ...where },
     help: help ?? adviceOn(error),
     notes: outer.map((frame) => `called from ${frame.name} at ${frame.path}:${frame.line}`),
     isInternal: text.isInternal,
     data: error instanceof HarnError ? error.data : {},
+  };
+}
+
+/** The expression that failed, where the compiler marked it. */
+function placeIn(module: CompiledModule | undefined, { line, column }: Frame): Place {
+  const found = module && column !== undefined ? placeOf(module.places, line, column) : undefined;
+  if (module === undefined || found === undefined) return { line };
+  const { text } = module;
+  const before = text.slice(0, found.start);
+  const covered = text.slice(found.start, found.end).split('\n', 1)[0] ?? '';
+  return {
+    line: before.split('\n').length,
+    column: [...before.slice(before.lastIndexOf('\n') + 1)].length + 1,
+    length: [...covered].length,
   };
 }
 
@@ -81,16 +99,18 @@ function scriptFrames(error: unknown, program: CompiledProgram | undefined): Fra
   const paths = new Set(program.modules.map(({ path }) => path));
   const frames: Frame[] = [];
   for (const text of (error.stack ?? '').split('\n')) {
-    const match = /^\s+at (?:async )?(?:(.*?) \()?(.*?):(\d+):\d+\)?$/.exec(text);
+    const match = /^\s+at (?:async )?(?:(.*?) \()?(.*?):(\d+):(\d+)\)?$/.exec(text);
     if (match === null) continue;
-    const [, jsName, path, line] = match;
-    if (path === undefined || !paths.has(path)) continue;
-    const frame = { name: frameName(jsName), path, line: Number(line) };
+    const [, jsName, file = '', line, column] = match;
+    const isAlone = file.endsWith(ALONE);
+    const path = isAlone ? file.slice(0, -ALONE.length) : file;
+    if (!paths.has(path)) continue;
+    const frame = { name: frameName(jsName), path, line: Number(line), column: isAlone ? undefined : Number(column) };
     const last = frames.at(-1);
     const isSamePlace = last !== undefined && last.path === frame.path && last.line === frame.line;
     // Of several activations on one line the name says more than that one of them has none.
     if (!isSamePlace) frames.push(frame);
-    else if (last.name === UNNAMED) frames[frames.length - 1] = frame;
+    else if (last.name === UNNAMED) frames[frames.length - 1] = { ...last, name: frame.name };
   }
   return frames;
 }

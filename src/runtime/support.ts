@@ -279,10 +279,13 @@ function closure(fn: HarnFunction, meta: FunctionMeta, captures?: () => Record<s
   return fn;
 }
 
-/** The function behind a called name, or the error of calling something else. */
-function callable(value: Value, name: string): HarnFunction {
+/** The function behind a called name, or the error of calling something else. `builtin` is the one of that name. */
+function callable(value: Value, name: string, builtin?: HarnFunction): HarnFunction {
   if (isCallable(value)) return value;
-  throw bareError(`Undefined builtin: ${name}`);
+  if (builtin !== undefined) return builtin;
+  throw Object.assign(bareError(`Undefined builtin: ${name}`), {
+    help: `\`${name}\` holds a value of type ${typeOf(value)}, not a function`,
+  });
 }
 
 function pipeTarget(value: Value): HarnFunction {
@@ -306,7 +309,7 @@ function undefinedCall(module: ModuleRecord, name: string, line: number, column:
   const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined builtin: ${name}`) : runtimeError(`Undefined builtin: ${name} (did you mean \`${near}\`?)`);
-  throw Object.assign(error, { at: { line, column, length: [...name].length } });
+  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: foreignName(name) });
 }
 
 // ---- dicts, structs, destructuring ----

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { modifiedAt, publishBuild, removeOtherBuilds } from './build-folder.ts';
 import { type Bundle, bundle } from './bundle.ts';
+import { type ModelService, startModelService } from './model-service.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -19,7 +20,12 @@ const CURRENT = join(DIST, 'current');
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--if-stale') && isCurrent()) return;
   const built = await bundle(ROOT, Object.values(warmUps()));
-  publishBuild(DIST, built.id, (aside) => writeAside(aside, built));
+  const service = await startModelService();
+  try {
+    publishBuild(DIST, built.id, (aside) => writeAside(aside, built, service.env));
+  } finally {
+    service.stop();
+  }
   removeOtherBuilds(DIST, built.id, argv.includes('--clean') ? 'none' : 'recent');
 }
 
@@ -31,22 +37,22 @@ function isCurrent(): boolean {
   return [...sources, join(ROOT, 'package.json')].every((file) => modifiedAt(file) < builtAt);
 }
 
-/** Makes a copy of the installation with the new build, tried and warmed up. */
-function writeAside(aside: string, { id, files }: Bundle): void {
+/** Makes a copy of the installation with the new build, tried and warmed up with the services of models that `env` names. */
+function writeAside(aside: string, { id, files }: Bundle, env: ModelService['env']): void {
   const folder = join(aside, 'dist', id);
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of files) writeFileSync(join(folder, name), text);
   writeFileSync(join(aside, 'dist/current'), id);
   cpSync(join(ROOT, 'bin'), join(aside, 'bin'), { recursive: true });
-  writeCodeCaches(join(aside, 'bin/harn.js'), folder, id);
+  writeCodeCaches(join(aside, 'bin/harn.js'), folder, id, env);
 }
 
 /** Runs scripts that touch what most scripts touch, and takes the code caches that harn keeps for its user. */
-function writeCodeCaches(harn: string, folder: string, id: string): void {
+function writeCodeCaches(harn: string, folder: string, id: string, models: ModelService['env']): void {
   const scratch = mkdtempSync(join(tmpdir(), 'harn-build-'));
   const kept = join(scratch, 'cache', id, 'code');
   const run = (...args: readonly string[]): void => {
-    const env = { ...process.env, HARN_CACHE_DIR: join(scratch, 'cache'), HARN_STATE_DIR: join(scratch, 'state') };
+    const env = { ...process.env, ...models, HARN_CACHE_DIR: join(scratch, 'cache'), HARN_STATE_DIR: join(scratch, 'state') };
     const result = spawnSync(process.execPath, [harn, ...args], { cwd: scratch, encoding: 'utf8', env });
     if (result.status !== 0) throw new Error(`the build does not run:\n${result.stdout}${result.stderr}`);
   };
@@ -55,6 +61,7 @@ function writeCodeCaches(harn: string, folder: string, id: string): void {
     // A cache holds what has run in the process that loads its pack first: for the compiler that is the wide script.
     run('run', 'warm.harn');
     run('run', 'park.harn');
+    run('run', 'ask.harn');
     run('workers', 'list');
     run('run', 'plain.harn');
     // Once more with the compiled scripts at hand, which is how most runs begin.
@@ -68,9 +75,9 @@ function writeCodeCaches(harn: string, folder: string, id: string): void {
   }
 }
 
-/** Scripts by name: one with most of the language for the compiler, one that parks for the agent, one for what every run needs. */
-function warmUps(): Readonly<Record<'warm.harn' | 'park.harn' | 'plain.harn', string>> {
-  return { 'warm.harn': readFileSync(join(ROOT, 'scripts/warm-up.harn'), 'utf8'), 'park.harn': PARK, 'plain.harn': PLAIN };
+/** Scripts by name: one with most of the language for the compiler, one that parks for the agent, one that asks models, one for what every run needs. */
+function warmUps(): Readonly<Record<'warm.harn' | 'park.harn' | 'ask.harn' | 'plain.harn', string>> {
+  return { 'warm.harn': readFileSync(join(ROOT, 'scripts/warm-up.harn'), 'utf8'), 'park.harn': PARK, 'ask.harn': ASK, 'plain.harn': PLAIN };
 }
 
 const PLAIN = `struct Point { x: int }
@@ -81,6 +88,9 @@ for n in 0 to 3 { total += n }
 let point = Point {x: total}
 let dict = {a: 1.5, b: [1], c: "x"}
 try { throw "no" } catch (e) { println("\${e} \${point.x} \${dict} \${[3, 1].map({ v -> v + 1 }).join(",")}") }
+`;
+
+const ASK = `for provider in ["openai", "anthropic"] { println(llm_call("hello", nil, {provider: provider, model: "m"}).text) }
 `;
 
 const PARK = `llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "warm up"}}]})

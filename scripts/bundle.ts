@@ -29,7 +29,21 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
   ['toml', ['node_modules/smol-toml/dist/parse.js']],
   ['compile', ['src/runtime/compile-program.ts']],
   ['workers', ['src/cli/commands/workers-list.ts']],
+  // What agents and the adapters of models both need; without the schema library, which adapters do not.
+  [
+    'messages',
+    [
+      'src/agent/message.ts',
+      'src/agent/tool-search.ts',
+      'src/agent/structured-output.ts',
+      'src/agent/answer-parts.ts',
+      'src/agent/capabilities.ts',
+      'src/agent/llm-settings.ts',
+      'src/agent/llm-errors.ts',
+    ],
+  ],
   ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],
+  ['models', ['src/agent/remote-provider.ts']],
 ];
 
 /**

@@ -1,4 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { startModelService } from '../model-service.ts';
 import { interleaved, of, type Row, timeCommand } from './measure.ts';
 import { HARN_BIN, type Workspace } from './workspace.ts';
 
@@ -6,35 +7,74 @@ const ROUNDS = 25;
 const PROGRAMS = `${import.meta.dirname}/programs`;
 const ANSWER = 'Hello, world\n';
 
-/** A script that asks a model once, from start to end, against a bare Node program that does the same with `fetch`. */
+/** What is measured: commands of Node by name. A call prints the answer; what is only loaded prints nothing. */
+const CALLS = {
+  fetch: [`${PROGRAMS}/model-call.mjs`],
+  harn: [HARN_BIN, 'run', `${PROGRAMS}/model-call.harn`],
+  'harn with anthropic': [HARN_BIN, 'run', `${PROGRAMS}/model-call-anthropic.harn`],
+  'openai, call': [`${PROGRAMS}/client-openai.mjs`, 'call'],
+  'anthropic, call': [`${PROGRAMS}/client-anthropic.mjs`, 'call'],
+} as const;
+const LOADS = {
+  node: ['-e', '0'],
+  openai: [`${PROGRAMS}/client-openai.mjs`],
+  anthropic: [`${PROGRAMS}/client-anthropic.mjs`],
+  'adapter for openai': [`${PROGRAMS}/adapter.cjs`, 'openai'],
+  'adapter for anthropic': [`${PROGRAMS}/adapter.cjs`, 'anthropic'],
+} as const;
+
+/**
+ * A script that asks a model once, from start to end, against a bare Node program that does the same with `fetch` and
+ * against programs with the clients of the vendors; and what it costs to load and make an adapter, beyond an empty Node
+ * process, against what it costs to load and make those clients.
+ */
 export async function measureModel(workspace: Workspace): Promise<Row[]> {
-  const service = spawn(process.execPath, [`${import.meta.dirname}/model-service.mjs`], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const service = await startModelService();
   try {
-    const port = await new Promise<string>((resolve, reject) => {
-      service.stdout.once('data', (data: Buffer) => resolve(data.toString().trim()));
-      service.once('exit', (code) => reject(new Error(`the model service ended with ${code}`)));
-    });
-    const env = { ...workspace.environment(), OPENAI_API_KEY: 'sk-bench', OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` };
-    const harn = [HARN_BIN, 'run', `${PROGRAMS}/model-call.harn`];
-    const bare = [`${PROGRAMS}/model-call.mjs`];
-    for (const args of [harn, bare]) assertAnswer(args, env);
-    const medians = interleaved(
-      [
-        { name: 'node', run: () => timeCommand(process.execPath, ['-e', '0']) },
-        { name: 'fetch', run: () => timeCommand(process.execPath, bare, { env }) },
-        { name: 'harn', run: () => timeCommand(process.execPath, harn, { env }) },
-      ],
-      ROUNDS,
-    );
-    const [harnMs, fetchMs, nodeMs] = [of(medians, 'harn'), of(medians, 'fetch'), of(medians, 'node')];
-    const figures = { harnMs, fetchMs, nodeMs };
-    return [
-      { group: 'model', name: 'one model call, to a bare Node fetch', value: harnMs / fetchMs, unit: 'ratio', goal: 1.25, figures },
-      { group: 'model', name: 'one model call, beyond a bare Node fetch', value: harnMs - fetchMs, unit: 'ms', goal: undefined, figures },
-    ];
+    const env = { ...workspace.environment(), ...service.env };
+    for (const args of Object.values(CALLS)) assertAnswer(args, env);
+    const subjects = Object.entries({ ...CALLS, ...LOADS }).map(([name, args]) => ({
+      name,
+      run: () => timeCommand(process.execPath, args, { env }),
+    }));
+    return rows(interleaved(subjects, ROUNDS));
   } finally {
-    service.stdin.end();
+    service.stop();
   }
+}
+
+function rows(medians: ReadonlyMap<string, number>): Row[] {
+  const [harnMs, fetchMs, nodeMs] = [of(medians, 'harn'), of(medians, 'fetch'), of(medians, 'node')];
+  const figures = { harnMs, fetchMs, nodeMs };
+  return [
+    { group: 'model', name: 'one model call, to a bare Node fetch', value: harnMs / fetchMs, unit: 'ratio', goal: 1.25, figures },
+    { group: 'model', name: 'one model call, beyond a bare Node fetch', value: harnMs - fetchMs, unit: 'ms', goal: undefined, figures },
+    ...(['openai', 'anthropic'] as const).flatMap((client) => clientRows(client, medians)),
+  ];
+}
+
+function clientRows(client: 'openai' | 'anthropic', medians: ReadonlyMap<string, number>): Row[] {
+  const nodeMs = of(medians, 'node');
+  const [adapterMs, clientMs] = [of(medians, `adapter for ${client}`) - nodeMs, of(medians, client) - nodeMs];
+  const [harnMs, clientCallMs] = [of(medians, client === 'openai' ? 'harn' : 'harn with anthropic'), of(medians, `${client}, call`)];
+  return [
+    {
+      group: 'model',
+      name: `loading and making an adapter, to the ${client} client`,
+      value: adapterMs / clientMs,
+      unit: 'ratio',
+      goal: 0.1,
+      figures: { adapterMs, clientMs, nodeMs },
+    },
+    {
+      group: 'model',
+      name: `one model call, to the ${client} client`,
+      value: harnMs / clientCallMs,
+      unit: 'ratio',
+      goal: 1,
+      figures: { harnMs, clientCallMs, nodeMs },
+    },
+  ];
 }
 
 /** What is compared has to do the same work. */

@@ -1,9 +1,3 @@
-import * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
-import { HarnError } from '../base/harn-error.ts';
-import type { Json } from '../base/json.ts';
-import { matchesGlob } from './glob.ts';
-
 /**
  * What a model can do on a service. Rules are tried in order: the project's own (`[[capabilities.provider.NAME]]` of
  * harn.toml), those of the service, those of the family it belongs to. What nobody says is false: text tools and a
@@ -28,7 +22,8 @@ export interface Capabilities {
 
 export type ThinkingMode = 'enabled' | 'adaptive' | 'effort';
 
-const NOTHING: Capabilities = {
+/** What is true of a model that no rule speaks of. */
+export const NOTHING: Capabilities = {
   native_tools: false,
   defer_loading: false,
   tool_search: [],
@@ -41,7 +36,7 @@ const NOTHING: Capabilities = {
   json_schema: false,
 };
 
-interface Rule {
+export interface Rule {
   readonly matches: (model: string) => boolean;
   readonly can: Partial<Capabilities>;
   /** Says something of all models that no other rule knows. */
@@ -166,42 +161,4 @@ function findRule(provider: string, model: string, own: CapabilityRules): Rule |
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   const rules = [...(own[provider] ?? []), ...(Object.hasOwn(BUILT_IN, provider) ? (BUILT_IN[provider] ?? []) : [])];
   return rules.find(({ matches }) => matches(name) || matches(model.toLowerCase()));
-}
-
-const ruleSchema = z.looseObject({
-  model_match: z.string(),
-  native_tools: z.optional(z.boolean()),
-  defer_loading: z.optional(z.boolean()),
-  tool_search: z.optional(z.array(z.string())),
-  max_tools: z.optional(z.int()),
-  prompt_caching: z.optional(z.boolean()),
-  thinking_modes: z.optional(z.array(z.enum(['enabled', 'adaptive', 'effort']))),
-  vision_supported: z.optional(z.boolean()),
-  requires_completion_tokens: z.optional(z.boolean()),
-  reasoning_effort_supported: z.optional(z.boolean()),
-  json_schema: z.optional(z.boolean()),
-});
-
-/**
- * Rules as `[[provider.NAME]]` tables have them: `model_match` is a glob, everything else a capability.
- *
- * @param where names the source in messages
- * @throws HarnError `plain`
- */
-export function decodeCapabilityRules(providers: Json, where: string): CapabilityRules {
-  const decoded = z.record(z.string(), z.array(ruleSchema)).safeParse(providers);
-  if (!decoded.success) {
-    const issue = decoded.error.issues[0];
-    throw new HarnError('plain', `${where}: capability rule ${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, providers)}`);
-  }
-  return Object.fromEntries(
-    Object.entries(decoded.data).map(([provider, rules]) => [
-      provider,
-      rules.map(({ model_match: glob, ...can }): Rule => ({ matches: (model) => matchesGlob(glob.toLowerCase(), model), can: given(can) })),
-    ]),
-  );
-}
-
-function given(can: Omit<z.infer<typeof ruleSchema>, 'model_match'>): Partial<Capabilities> {
-  return Object.fromEntries(Object.entries(can).filter(([key, value]) => key in NOTHING && value !== undefined));
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { Json } from '../base/json.ts';
-import { decodeCapabilityRules } from './capabilities.ts';
+import { decodeCapabilityRules } from './capability-rules.ts';
 import { type LlmSettings, type ModelAlias, variablePrefix } from './llm-settings.ts';
 import { SERVICES, type ServiceFacts } from './provider-catalog.ts';
 

@@ -1,8 +1,9 @@
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
+import { decodeMessages } from './decode-message.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { effectiveSentinel } from './loop-options.ts';
-import { decodeMessages, type Message } from './message.ts';
+import type { Message } from './message.ts';
 import type { ModelRequest, NativeToolSearch, ToolSpec } from './provider.ts';
 import { type Reminder, renderReminders } from './reminder.ts';
 import type { ModelTarget } from './resolve-model.ts';

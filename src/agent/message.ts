@@ -1,6 +1,3 @@
-import * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
-import { HarnError } from '../base/harn-error.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 
 /**
@@ -46,66 +43,6 @@ export type Message = {
   /** Tool messages only: the tool that answered; some APIs want it instead of the id. */
   readonly name?: string | undefined;
 };
-
-const jsonObject = z.record(z.string(), z.json());
-
-const blockSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z
-    .object({
-      type: z.literal('image'),
-      url: z.optional(z.string()),
-      base64: z.optional(z.string()),
-      media_type: z.string(),
-      detail: z.optional(z.string()),
-    })
-    .check(z.refine((block) => (block.url === undefined) !== (block.base64 === undefined), 'an image needs exactly one of url and base64')),
-  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.json() }),
-  z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.json() }),
-  z.object({
-    type: z.literal('reasoning'),
-    text: z.string(),
-    signature: z.string(),
-    redacted: z.optional(z.string()),
-    provider: z.string(),
-    model: z.string(),
-  }),
-  z.object({ type: z.literal('service'), block: jsonObject, provider: z.string(), model: z.string() }),
-]);
-
-const messageSchema = z.object({
-  role: z.enum(['system', 'user', 'assistant', 'tool', 'developer']),
-  content: z.union([z.string(), z.array(blockSchema)]),
-  tool_calls: z.optional(
-    z.array(
-      z.pipe(
-        z.object({ id: z.string(), name: z.string(), arguments: jsonObject }),
-        z.transform((call): ToolCall => call),
-      ),
-    ),
-  ),
-  tool_call_id: z.optional(z.string()),
-  name: z.optional(z.string()),
-});
-
-/**
- * Decodes one message that came from a script, a file or the wire.
- *
- * @throws HarnError `plain`: which field is wrong, prefixed with `operation`
- */
-export function decodeMessage(value: unknown, operation: string): Message {
-  const decoded = messageSchema.safeParse(value);
-  if (decoded.success) return decoded.data;
-  const issue = decoded.error.issues[0];
-  const at = issue === undefined || issue.path.length === 0 ? 'message' : `message.${issue.path.join('.')}`;
-  throw new HarnError('plain', `${operation}: invalid ${at}: ${decodeProblem(issue, value)}`);
-}
-
-/** Decodes a list of messages; a plain string stands for one user message. */
-export function decodeMessages(value: unknown, operation: string): Message[] {
-  if (!Array.isArray(value)) throw new HarnError('plain', `${operation}: messages must be a list`);
-  return value.map((item: unknown) => (typeof item === 'string' ? userMessage(item) : decodeMessage(item, operation)));
-}
 
 export function userMessage(text: string): Message {
   return { role: 'user', content: text };

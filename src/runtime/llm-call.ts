@@ -1,9 +1,10 @@
 import { answerMessage } from '../agent/answer-message.ts';
 import { assertWithinBudget, budgetError, passesTotal, projectCall } from '../agent/call-budget.ts';
 import { retryFacts } from '../agent/call-events.ts';
+import { decodeMessages } from '../agent/decode-message.ts';
 import { buildLlmResult } from '../agent/llm-result.ts';
 import { readToolChoice } from '../agent/loop-request.ts';
-import { decodeMessages, type Message, userMessage } from '../agent/message.ts';
+import { type Message, userMessage } from '../agent/message.ts';
 import { type CallEvent, type CallPolicy, DEFAULT_TIMEOUT_MS } from '../agent/model-call.ts';
 import { checkModelOptions } from '../agent/model-options.ts';
 import type { ModelAnswer, ModelRequest, ToolSpec } from '../agent/provider.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Capabilities, capabilitiesOf, decodeCapabilityRules } from '../../src/agent/capabilities.ts';
+import { type Capabilities, capabilitiesOf } from '../../src/agent/capabilities.ts';
+import { decodeCapabilityRules } from '../../src/agent/capability-rules.ts';
 import { decodeLlmSettings } from '../../src/agent/llm-manifest.ts';
 import { mergeRules, NO_SETTINGS } from '../../src/agent/llm-settings.ts';
 import { resolveModel } from '../../src/agent/resolve-model.ts';

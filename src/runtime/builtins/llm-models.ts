@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml';
-import { capabilitiesOf, decodeCapabilityRules, knownCapabilityProviders } from '../../agent/capabilities.ts';
+import { capabilitiesOf, knownCapabilityProviders } from '../../agent/capabilities.ts';
+import { decodeCapabilityRules } from '../../agent/capability-rules.ts';
 import { type EndpointWorld, endpointOf, serviceOf } from '../../agent/endpoint.ts';
 import { checkHealth } from '../../agent/healthcheck.ts';
 import { llmErrorFacts } from '../../agent/llm-errors.ts';

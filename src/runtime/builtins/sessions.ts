@@ -1,5 +1,6 @@
 import { applyCompaction } from '../../agent/compaction.ts';
-import { decodeMessage, type Message, messageText } from '../../agent/message.ts';
+import { decodeMessage } from '../../agent/decode-message.ts';
+import { type Message, messageText } from '../../agent/message.ts';
 import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';

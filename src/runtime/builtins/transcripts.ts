@@ -1,6 +1,6 @@
 import { applyCompaction } from '../../agent/compaction.ts';
+import { decodeMessages } from '../../agent/decode-message.ts';
 import { transcriptDigest } from '../../agent/digest.ts';
-import { decodeMessages } from '../../agent/message.ts';
 import { clearReminders, decodeReminderSpec, injectReminder } from '../../agent/reminder.ts';
 import {
   appendEvent,

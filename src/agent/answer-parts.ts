@@ -78,11 +78,18 @@ export class AnswerParts {
     this.#carried.push({ type: 'service', block });
   }
 
-  /** Begins a call; services that give none get an id that counts over the answer. */
+  /** Begins a call. No two calls of an answer have one id: each result has to find its own (3.9). */
   openCall(id: string, name: string): CallPart {
-    const call = { id: id === '' ? `call_${this.#calls.length + 1}` : id, name, text: '' };
+    const call = { id: this.#freeId(id === '' ? `call_${this.#calls.length + 1}` : id), name, text: '' };
     this.#calls.push(call);
     return call;
+  }
+
+  #freeId(wanted: string): string {
+    const isTaken = (id: string): boolean => this.#calls.some((call) => call.id === id);
+    let id = wanted;
+    for (let count = 2; isTaken(id); count++) id = `${wanted}_${count}`;
+    return id;
   }
 
   *callArguments(call: CallPart, piece: string): Iterable<ModelEvent> {

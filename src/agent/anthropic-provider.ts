@@ -1,27 +1,21 @@
+import { assertNever } from '../base/assert-never.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import { AnswerParts, type CallPart, parseArguments } from './answer-parts.ts';
+import { AnswerParts } from './answer-parts.ts';
+import { AnswerReader, NO_USAGE, SERVICE_CALL, sumUsage } from './anthropic-answer.ts';
 import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
-import {
-  asNumber,
-  DEFAULT_MAX_TOKENS,
-  type Exchange,
-  type HttpWorld,
-  overrides,
-  pickOptions,
-  refusal,
-  send,
-  streamFault,
-  wantsStream,
-} from './http-provider.ts';
+import { asNumber, DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
 import { type Block, isForeignBlock, type Message, messageCalls, messageText } from './message.ts';
 import { maxOutputTokens } from './model-catalog.ts';
-import type { ModelAnswer, ModelEvent, ModelRequest, Provider } from './provider.ts';
+import type { ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
 import { formatInstruction } from './structured-output.ts';
 
 /** Anthropic messages (spec/agents.md 1.4): results are blocks of a user message, roles alternate. */
 const VERSION = '2023-06-01';
+
+/** How often one answer may pause before what there is of it counts. */
+const MOST_PAUSES = 10;
 
 export function createAnthropicProvider(world: HttpWorld, service: ServiceFacts): Provider {
   return {
@@ -30,17 +24,39 @@ export function createAnthropicProvider(world: HttpWorld, service: ServiceFacts)
       const call = {
         url: baseUrl.endsWith('/v1') ? `${baseUrl}/messages` : `${baseUrl}/v1/messages`,
         headers: { ...(key === undefined ? {} : { 'x-api-key': key }), 'anthropic-version': VERSION },
-        body: requestBody(request, wantsStream(world, request)),
         secret: key,
       };
-      const exchange = await send(world, call, request, signal);
-      const answer = new AnswerReader(exchange);
-      if (bodyKind(exchange) === 'events') {
-        for await (const event of readEvents(exchange, isStop)) yield* answer.take(event);
-      } else yield* answer.takeMessage(await readDocument(exchange));
-      if (answer.isFinished) yield { type: 'finish', answer: answer.build() };
+      const parts = new AnswerParts(request);
+      let body = requestBody(request, wantsStream(world, request));
+      let usage = NO_USAGE;
+      for (let pauses = 0; ; pauses++) {
+        const exchange = await send(world, { ...call, body }, request, signal);
+        const answer = new AnswerReader(exchange, parts);
+        if (bodyKind(exchange) === 'events') {
+          for await (const event of readEvents(exchange, isStop)) yield* answer.take(event);
+        } else yield* answer.takeMessage(await readDocument(exchange));
+        if (!parts.isFinished) return;
+        usage = sumUsage(usage, answer.close());
+        if (parts.stopReason !== PAUSED || pauses === MOST_PAUSES) break;
+        body = { ...body, messages: continued(body.messages, answer.content) };
+        parts.stopReason = undefined;
+      }
+      yield { type: 'finish', answer: parts.build(usage) };
     },
   };
+}
+
+/**
+ * The service stopped in the middle of an answer in which it runs tools itself: it goes on once it gets what it has said so
+ * far, word for word.
+ */
+const PAUSED = 'pause_turn';
+
+function continued(messages: Json | undefined, content: readonly Json[]): Json[] {
+  const sent = Array.isArray(messages) ? messages : [];
+  const last = sent.at(-1);
+  if (!isJsonObject(last) || last.role !== 'assistant' || !Array.isArray(last.content)) return [...sent, { role: 'assistant', content }];
+  return [...sent.slice(0, -1), { ...last, content: [...last.content, ...content] }];
 }
 
 function isStop({ type }: JsonObject): boolean {
@@ -125,28 +141,55 @@ type WireMessage = { readonly role: string; readonly content: readonly Json[] };
 /** Neighbours of one role become one message: the API wants them to alternate, and a result may be followed by user text. */
 function wireMessages(request: ModelRequest): WireMessage[] {
   const merged: { role: string; content: Json[] }[] = [];
+  const ids = new WireIds();
   for (const message of request.messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = merged.at(-1);
-    const content = wireContent(message, request);
+    const content = wireContent(message, request, ids);
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) merged.push({ role, content });
   }
   return merged;
 }
 
-function wireContent(message: Message, request: ModelRequest): Json[] {
+function wireContent(message: Message, request: ModelRequest, ids: WireIds): Json[] {
   if (message.role === 'tool')
-    return [{ type: 'tool_result', tool_use_id: wireId(message.tool_call_id ?? ''), content: messageText(message) }];
+    return [{ type: 'tool_result', tool_use_id: ids.ofResult(message.tool_call_id ?? ''), content: messageText(message) }];
   const blocks =
-    typeof message.content === 'string' ? textBlocks(message.content) : sendableBlocks(message.content, request).flatMap(wireBlock);
-  const calls = messageCalls(message).map(({ id, name, arguments: input }): Json => ({ type: 'tool_use', id: wireId(id), name, input }));
+    typeof message.content === 'string'
+      ? textBlocks(message.content)
+      : sendableBlocks(message.content, request).flatMap((block) => wireBlock(block, ids));
+  const calls = messageCalls(message).map(
+    ({ id, name, arguments: input }): Json => ({ type: 'tool_use', id: ids.ofCall(id), name, input }),
+  );
   return [...blocks, ...calls];
 }
 
-/** Other services give ids that this one refuses; a conversation may have begun there. */
-function wireId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
+/**
+ * Ids of calls as this service takes them. A conversation may have begun with one that gives other characters, or the same
+ * ids in every turn; here no two calls of a request may share one. The same messages always get the same ids.
+ */
+class WireIds {
+  readonly #used = new Set<string>();
+  /** By the id in the history, of its latest call. */
+  readonly #latest = new Map<string, string>();
+
+  ofCall(id: string): string {
+    const clean = cleanId(id);
+    let wire = clean;
+    for (let count = 2; this.#used.has(wire); count++) wire = `${clean}_${count}`;
+    this.#used.add(wire);
+    this.#latest.set(id, wire);
+    return wire;
+  }
+
+  ofResult(id: string): string {
+    return this.#latest.get(id) ?? cleanId(id);
+  }
+}
+
+function cleanId(id: string): string {
+  return id === '' ? 'call' : id.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
 }
 
 /** A text block of nothing, or of white space alone, is refused. */
@@ -174,13 +217,7 @@ function isStillKnown({ type, content }: JsonObject, { tools, toolSearch }: Mode
   return references.every((one) => isJsonObject(one) && tools.some(({ name }) => name === one.tool_name));
 }
 
-const SERVICE_CALL = 'server_tool_use';
-
-function isServiceBlock({ type }: JsonObject): boolean {
-  return type === SERVICE_CALL || (typeof type === 'string' && type.endsWith('_tool_result'));
-}
-
-function wireBlock(block: Block): Json[] {
+function wireBlock(block: Block, ids: WireIds): Json[] {
   switch (block.type) {
     case 'text':
       return textBlocks(block.text);
@@ -202,114 +239,11 @@ function wireBlock(block: Block): Json[] {
               : { type: 'url', url: block.url },
         },
       ];
+    case 'tool_use':
+      return [{ ...block, id: ids.ofCall(block.id) }];
+    case 'tool_result':
+      return [{ ...block, tool_use_id: ids.ofResult(block.tool_use_id) }];
     default:
-      return [block];
-  }
-}
-
-/** Reads the events of a stream, or one whole message. */
-class AnswerReader {
-  readonly #exchange: Exchange;
-  readonly #parts: AnswerParts;
-  readonly #calls = new Map<number, CallPart>();
-  /** What the service does itself; its input arrives as that of a call does. */
-  readonly #service = new Map<number, { readonly block: { input?: Json }; text: string }>();
-  #input: JsonObject = {};
-  #outputTokens = 0;
-
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange;
-    this.#parts = new AnswerParts(exchange.request);
-  }
-
-  get isFinished(): boolean {
-    return this.#parts.isFinished;
-  }
-
-  *take(event: JsonObject): Iterable<ModelEvent> {
-    switch (event.type) {
-      case 'message_start':
-        return this.#start(isJsonObject(event.message) ? event.message : {});
-      case 'content_block_start':
-        return yield* this.#open(asNumber(event.index), isJsonObject(event.content_block) ? event.content_block : {});
-      case 'content_block_delta':
-        return yield* this.#delta(asNumber(event.index), isJsonObject(event.delta) ? event.delta : {});
-      case 'message_delta':
-        return this.#end(isJsonObject(event.delta) ? event.delta : {}, isJsonObject(event.usage) ? event.usage : {});
-      case 'error':
-        throw streamFault(this.#exchange, event.error);
-      default:
-        return;
-    }
-  }
-
-  *takeMessage(message: JsonObject): Iterable<ModelEvent> {
-    if (message.type === 'error') throw streamFault(this.#exchange, message.error);
-    this.#start(message);
-    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
-      if (isJsonObject(block)) yield* this.#open(index, block);
-    }
-    this.#end(message, isJsonObject(message.usage) ? message.usage : {});
-  }
-
-  #start({ model, usage }: JsonObject): void {
-    if (typeof model === 'string') this.#parts.model = model;
-    if (isJsonObject(usage)) this.#input = usage;
-  }
-
-  /** In a stream a block opens empty and its deltas fill it; in a message it is complete. */
-  *#open(index: number, block: JsonObject): Iterable<ModelEvent> {
-    const { type, id, name, text, thinking, signature, input, data } = block;
-    if (type === 'text') yield* this.#parts.text(text);
-    if (type === 'thinking') {
-      this.#parts.openReasoning();
-      yield* this.#parts.signedThought(thinking);
-      this.#parts.sign(signature);
-    }
-    if (type === 'redacted_thinking' && typeof data === 'string') this.#parts.openReasoning(data);
-    if (isServiceBlock(block)) this.#openService(index, block);
-    if (type !== 'tool_use') return;
-    const call = this.#parts.openCall(String(id ?? ''), String(name ?? ''));
-    this.#calls.set(index, call);
-    if (isJsonObject(input) && Object.keys(input).length > 0) yield* this.#parts.callArguments(call, JSON.stringify(input));
-  }
-
-  #openService(index: number, given: JsonObject): void {
-    const block: JsonObject & { input?: Json } = { ...given };
-    this.#service.set(index, { block, text: '' });
-    this.#parts.service(block);
-  }
-
-  *#delta(index: number, { type, text, thinking, signature, partial_json: partial }: JsonObject): Iterable<ModelEvent> {
-    if (type === 'text_delta') yield* this.#parts.text(text);
-    else if (type === 'thinking_delta') yield* this.#parts.signedThought(thinking);
-    else if (type === 'signature_delta') this.#parts.sign(signature);
-    else if (type === 'input_json_delta' && typeof partial === 'string') {
-      const service = this.#service.get(index);
-      if (service !== undefined) service.text += partial;
-      const call = this.#calls.get(index);
-      if (call !== undefined) yield* this.#parts.callArguments(call, partial);
-    }
-  }
-
-  #end({ stop_reason: stop }: JsonObject, usage: JsonObject): void {
-    // The last figures hold; what the last event leaves out was said in the first.
-    this.#input = { ...this.#input, ...usage };
-    this.#outputTokens = asNumber(this.#input.output_tokens);
-    if (stop === 'refusal') throw refusal(this.#exchange, 'the model refused to answer');
-    if (stop === 'model_context_window_exceeded') this.#parts.stopReason = 'max_tokens';
-    else if (typeof stop === 'string') this.#parts.stopReason = stop;
-  }
-
-  build(): ModelAnswer {
-    for (const { block, text } of this.#service.values()) if (text !== '') block.input = parseArguments(text);
-    const read = asNumber(this.#input.cache_read_input_tokens);
-    const written = asNumber(this.#input.cache_creation_input_tokens);
-    return this.#parts.build({
-      input_tokens: asNumber(this.#input.input_tokens) + read + written,
-      output_tokens: this.#outputTokens,
-      cache_read_tokens: read,
-      cache_write_tokens: written,
-    });
+      return assertNever(block);
   }
 }

@@ -28,6 +28,9 @@ export async function* readEvents(exchange: Exchange, isLast: (event: JsonObject
       if (isLast(event)) return await chunks.finish();
     }
   }
+  // The blank line after the last event is left out by some servers.
+  parser.feed('\n\n');
+  for (const data of ready.splice(0)) if (data !== '[DONE]') yield parseEvent(data, exchange);
 }
 
 /** One JSON document a line, until one `isLast`. */

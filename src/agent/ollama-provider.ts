@@ -24,7 +24,7 @@ export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): P
       const parts = new AnswerParts(request);
       let usage: Usage = usageOf({});
       for await (const event of readLines(exchange, ({ done }) => done === true)) {
-        if (event.error !== undefined) throw streamFault(exchange, event.error);
+        if (event.error !== undefined && event.error !== null) throw streamFault(exchange, event.error);
         if (typeof event.model === 'string') parts.model = event.model;
         if (isJsonObject(event.message)) yield* takeMessage(parts, event.message);
         if (event.done !== true) continue;
@@ -88,14 +88,14 @@ function imageData(base64: string | undefined, { provider, model }: ModelRequest
   throw llmError({ category: 'generic', reason: 'invalid_request', message, provider, model });
 }
 
-/** Calls come whole, and without ids. */
+/** Calls come whole, from older versions without ids. */
 function* takeMessage(parts: AnswerParts, { thinking, content, tool_calls: calls }: JsonObject): Iterable<ModelEvent> {
   yield* parts.thought(thinking);
   yield* parts.text(content);
   for (const call of Array.isArray(calls) ? calls : []) {
     if (!isJsonObject(call) || !isJsonObject(call.function)) continue;
     const { name, arguments: args } = call.function;
-    const opened = parts.openCall('', String(name ?? ''));
+    const opened = parts.openCall(typeof call.id === 'string' ? call.id : '', String(name ?? ''));
     yield* parts.callArguments(opened, typeof args === 'string' ? args : JSON.stringify(args ?? {}));
   }
 }

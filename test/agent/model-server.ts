@@ -7,6 +7,8 @@ export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** In the place of `body`. */
+  readonly bytes?: Uint8Array;
   /** Size of the pieces in which the body is written; whole when left out. */
   readonly pieceBytes?: number;
   /** What happens after the body: a clean end (default), a reset of the connection, or nothing at all. */
@@ -44,6 +46,8 @@ export async function startModelServer(): Promise<ModelServer> {
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());
   });
+  // A test that computes for long must not find that its connection was closed in the meantime.
+  server.keepAliveTimeout = 600_000;
   server.on('connection', () => {
     connections++;
   });
@@ -81,7 +85,7 @@ async function answer(response: ServerResponse, reply: Reply): Promise<void> {
   if (reply.start === 'silence') return;
   response.writeHead(reply.status ?? 200, { 'content-type': 'text/event-stream', ...reply.headers });
   response.flushHeaders();
-  const bytes = Buffer.from(reply.body ?? '');
+  const bytes = reply.bytes ?? Buffer.from(reply.body ?? '');
   const size = reply.pieceBytes ?? Math.max(1, bytes.length);
   for (let at = 0; at < bytes.length; at += size) {
     await new Promise<void>((resolve) => response.write(bytes.subarray(at, at + size), () => resolve()));

@@ -1,20 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerMessage } from '../../src/agent/answer-message.ts';
-import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
-import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
 import type { Message } from '../../src/agent/message.ts';
-import { type CallEvent, type CallPolicy, callModel } from '../../src/agent/model-call.ts';
-import type { ModelAnswer, ModelRequest, ToolSpec } from '../../src/agent/provider.ts';
-import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
+import type { CallEvent } from '../../src/agent/model-call.ts';
+import type { ModelRequest, ToolSpec } from '../../src/agent/provider.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import type { HttpClient, HttpResponse } from '../../src/platform/platform.ts';
-import { fakeWorld, frozenClock, script } from './fake-activation.ts';
+import { asker, cutClient, fault, KEY, request } from './ask-model.ts';
 import { anthropicText, type ModelServer, openAiText, type Reply, sse, startModelServer } from './model-server.ts';
 
 /** Adapters against servers on the loopback interface that speak the real formats. */
-const KEY = 'sk-canary-5f2e9b';
 const STREAMS = {
   openai: readFileSync('fixtures/model-wire/openai.sse', 'utf8'),
   anthropic: readFileSync('fixtures/model-wire/anthropic.sse', 'utf8'),
@@ -23,67 +17,13 @@ const STREAMS = {
 type Name = keyof typeof STREAMS;
 const NAMES = Object.keys(STREAMS) as Name[];
 
-const platform = createNodePlatform();
 let server: ModelServer;
 beforeAll(async () => {
   server = await startModelServer();
 });
 afterAll(() => server.close());
 
-function request(provider: string, change: Partial<ModelRequest> = {}): ModelRequest {
-  const messages = [{ role: 'user' as const, content: 'hello' }];
-  return { provider, model: 'm', system: 'be brief', messages, tools: [], toolChoice: 'auto', options: {}, ...change };
-}
-
-interface Setup {
-  readonly provider?: string;
-  readonly change?: Partial<ModelRequest>;
-  readonly policy?: Partial<CallPolicy>;
-  readonly signal?: AbortSignal;
-  readonly onEvent?: (event: CallEvent) => void;
-  readonly http?: HttpClient;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Asks as a loop does. Retries do not wait: the clock stands still, and sleeping moves it. */
-async function ask({
-  provider = 'openai',
-  change = {},
-  policy = {},
-  signal,
-  onEvent,
-  http = platform.http,
-  env = {},
-}: Setup): Promise<ModelAnswer> {
-  const variables: Readonly<Record<string, string>> = {
-    OPENAI_API_KEY: KEY,
-    OPENAI_BASE_URL: `${server.url}/v1`,
-    ANTHROPIC_API_KEY: KEY,
-    ANTHROPIC_BASE_URL: server.url,
-    OLLAMA_HOST: server.url,
-    ...env,
-  };
-  const clock = { now: () => platform.clock.now(), timer: platform.clock.timer.bind(platform.clock) };
-  const world = { http, env: (name: string) => variables[name], clock, settings: NO_SETTINGS };
-  return callModel(
-    {
-      ...fakeWorld(script(), frozenClock()),
-      models: { provider: (name) => createRemoteProvider(world, name), hasNativeTools: () => true },
-    },
-    request(provider, change),
-    { retries: 0, backoffMs: 10, timeoutMs: 60_000, ...policy },
-    signal ?? new AbortController().signal,
-    onEvent,
-  );
-}
-
-async function fault(asked: Promise<unknown>): Promise<JsonObject> {
-  const error: unknown = await asked.then(
-    () => 'answered',
-    (caught: unknown) => caught,
-  );
-  return llmErrorFacts(error) ?? { thrown: String(error) };
-}
+const ask = asker(() => server.url);
 
 const EXPECTED = {
   text: 'Grüß dich 😀',
@@ -94,22 +34,6 @@ const EXPECTED = {
   stopReason: 'tool_use',
   usage: { input_tokens: 90, output_tokens: 40 },
 };
-
-/** A body in two pieces, without the network that could join them. */
-function cutClient(body: string, at: number): HttpClient {
-  const bytes = new TextEncoder().encode(body);
-  const response: HttpResponse = {
-    status: 200,
-    headers: {},
-    text: async () => body,
-    bytes: async () => bytes,
-    async *stream() {
-      yield bytes.subarray(0, at);
-      yield bytes.subarray(at);
-    },
-  };
-  return { request: async () => response };
-}
 
 describe('answers', () => {
   test.each(NAMES)('%s: the same answer wherever the stream is cut in two', async (provider) => {

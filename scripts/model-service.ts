@@ -19,6 +19,7 @@ export async function startModelService(): Promise<ModelService> {
   });
   return {
     env: {
+      HARN_LLM_CALLS_DISABLED: '',
       OPENAI_API_KEY: 'sk-loopback',
       OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
       ANTHROPIC_API_KEY: 'sk-loopback',

@@ -94,7 +94,7 @@ export class AnswerParts {
 
   *callArguments(call: CallPart, piece: string): Iterable<ModelEvent> {
     call.text += piece;
-    yield { type: 'tool_arguments', id: call.id, name: call.name, partial: call.text };
+    yield { type: 'tool_arguments', id: call.id, name: call.name, piece, partial: call.text };
   }
 
   #wantedBack(): ModelAnswer['carried'] {

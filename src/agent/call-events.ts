@@ -9,7 +9,13 @@ export function sessionEvent(event: CallEvent): JsonObject | undefined {
     case 'thought':
       return { type: 'agent_thought_chunk', content: event.text };
     case 'tool_arguments':
-      return { type: 'tool_call_update', tool_call_id: event.id, tool_name: event.name, status: 'pending', ...rawInput(event.partial) };
+      return {
+        type: 'tool_call_update',
+        tool_call_id: event.id,
+        tool_name: event.name,
+        status: 'pending',
+        ...rawInput(event.piece, event.partial),
+      };
     case 'retry':
     case 'schema_retry':
       return retryFacts(event);
@@ -19,9 +25,9 @@ export function sessionEvent(event: CallEvent): JsonObject | undefined {
 }
 
 /** Arguments once they parse, their text until then. */
-function rawInput(partial: string): JsonObject {
-  // Most pieces do not end an object, and parsing each of them would take the square of the length.
-  const input = partial.trimEnd().endsWith('}') ? parseJson(partial) : undefined;
+function rawInput(piece: string, partial: string): JsonObject {
+  // Most pieces do not end an object. To parse, or only to look at, all there is with each of them would take the square of the length.
+  const input = piece.trimEnd().endsWith('}') ? parseJson(partial) : undefined;
   return input === undefined ? { raw_input_partial: partial } : { raw_input: input };
 }
 

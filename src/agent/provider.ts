@@ -42,8 +42,8 @@ export interface NativeToolSearch {
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thought'; readonly text: string }
-  /** Arguments of a native call so far, as the text that arrived. */
-  | { readonly type: 'tool_arguments'; readonly id: string; readonly name: string; readonly partial: string }
+  /** Arguments of a native call: the piece of text that arrived, and all of it so far. */
+  | { readonly type: 'tool_arguments'; readonly id: string; readonly name: string; readonly piece: string; readonly partial: string }
   /** Always the last one: a stream that ends without it is a transport error, not an answer. */
   | { readonly type: 'finish'; readonly answer: ModelAnswer };
 

@@ -1,5 +1,6 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, Expression, TypeNode } from './ast.ts';
+import { CHECKER_CODES } from './check-codes.ts';
 import type { Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { foreignName, PREFIXED_STRING } from './foreign-syntax.ts';
@@ -49,6 +50,7 @@ export function checkArguments(
     if (!isLeftOut && !isAccepted(signature, given, expected)) {
       state.error(`Argument ${index + 1} ('${param.name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
     }
+    if (!isLeftOut && param.meant !== undefined) warnAboutKind(state, signature.name, param.name, param.meant, arg, given);
     checkBounds(state, signature, wanted, bindings, arg.span);
   }
   return { result: substitute(signature.result, bindings, signature.typeParams), given: types };
@@ -59,6 +61,17 @@ function isAccepted(signature: Signature, given: Type, expected: Type): boolean 
   if (given.kind === 'never') return true;
   if (signature.kind === 'builtin') return membersOf(given).some((member) => isAssignable(member, expected));
   return isAssignable(given, expected);
+}
+
+/** The builtin takes it, and gives nil, nothing or something empty for it. */
+function warnAboutKind(state: CheckState, builtin: string, name: string, meant: Type, arg: Expression, given: Type): void {
+  const known = state.certainType(arg, given);
+  if (known.kind === 'never' || known === NIL || membersOf(known).some((member) => isAssignable(member, meant))) return;
+  const help = builtin === 'contains' && kindOf(known) === 'dict' ? 'write `d.has(key)`' : undefined;
+  state.warn(`${builtin} makes nothing of a value of type ${renderType(known)}: '${name}' should be ${renderType(meant)}`, arg.span, {
+    code: CHECKER_CODES.meaninglessArgument.code,
+    help,
+  });
 }
 
 function isSchema(type: Type): boolean {

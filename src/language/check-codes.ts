@@ -155,6 +155,15 @@ export const CHECKER_CODES = {
     fix: 'Count with a range: `for i in 0 to 3 exclusive { … }`; take a text apart with `.chars()` or `.lines()`.',
     retry: 'never',
   },
+  meaninglessArgument: {
+    code: 'HARN-LNT-004',
+    title: 'An argument that a builtin makes nothing of',
+    text: "{builtin} makes nothing of a value of type {kind}: '{name}' should be {type}",
+    cause: 'Most builtins take any value and answer nil, zero or something empty when its kind is not theirs, without an error.',
+    example: 'println(len(5))',
+    fix: 'Convert the value first (`to_int`, `to_string`, `to_list`), or pass the one that was meant.',
+    retry: 'never',
+  },
   badMain: {
     code: 'HARN-NAM-101',
     title: 'The entry point has the wrong parameters',

@@ -3,7 +3,14 @@ import type { Scope } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
 import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
-import { ANY, type FunctionType, generic, listOf, type Type } from './types.ts';
+import { ANY, type FunctionType, generic, listOf, type Type, union } from './types.ts';
+
+interface SignatureParameter {
+  readonly name: string;
+  readonly type: Type;
+  /** `int | any` takes everything and makes something of an int only. */
+  readonly meant: Type | undefined;
+}
 
 /** What a caller has to know of a function. Its type parameters appear as types of their own. */
 export interface Signature {
@@ -11,10 +18,10 @@ export interface Signature {
   readonly name: string;
   readonly typeParams: readonly TypeParameter[];
   /** Without `self` and the rest parameter. */
-  readonly params: readonly { readonly name: string; readonly type: Type }[];
+  readonly params: readonly SignatureParameter[];
   readonly required: number;
   /** What each further argument is; undefined when there is no rest parameter. */
-  readonly rest: { readonly name: string; readonly type: Type } | undefined;
+  readonly rest: SignatureParameter | undefined;
   readonly result: Type;
   readonly bounds: readonly { readonly parameter: string; readonly wanted: Type }[];
 }
@@ -54,9 +61,9 @@ export function readSignature(node: Callable, outer: Scope): Signature {
     kind: 'function',
     name: node.name,
     typeParams,
-    params: own.map((param) => ({ name: param.name, type: parameterType(param, scope) })),
+    params: own.map((param) => ({ name: param.name, type: parameterType(param, scope), meant: meantType(param, scope) })),
     required: firstDefault === -1 ? own.length : firstDefault,
-    rest: rest && { name: rest.name, type: parameterType(rest, scope) },
+    rest: rest && { name: rest.name, type: parameterType(rest, scope), meant: meantType(rest, scope) },
     result: resultType(node, scope),
     bounds:
       node.kind === 'Function'
@@ -65,6 +72,12 @@ export function readSignature(node: Callable, outer: Scope): Signature {
           )
         : [],
   };
+}
+
+function meantType({ type }: Parameter, scope: Scope): Type | undefined {
+  if (type?.kind !== 'UnionType') return undefined;
+  const meant = type.members.filter((member) => member.kind !== 'NamedType' || member.name !== 'any');
+  return meant.length === type.members.length ? undefined : union(meant.map((member) => resolveType(member, scope)));
 }
 
 function parameterType(param: Parameter, scope: Scope): Type {

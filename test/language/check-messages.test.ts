@@ -465,6 +465,28 @@ const SILENT: readonly Row[] = [
     help: 'write `P {x: …}`',
     right: 'struct P { x: int }\nfn f(d) { return P(d) }',
   },
+  ...(
+    [
+      ['len(5)', 'len', '1:5', 'int', 'value', 'string | bytes | list | dict | set | range', 'len([])\nlen({a: 1})\nlen(1 to 2)'],
+      ['sqrt("4")', 'sqrt', '1:6', 'string', 'value', 'int | float', 'sqrt(4)\nsqrt(to_int("4"))'],
+      ['sleep("1s")', 'sleep', '1:7', 'string', 'time', 'duration | int | float', 'sleep(1ms)\nfn f(t) { sleep(t) }'],
+      ['send(1, 2)', 'send', '1:6', 'int', 'channel', 'channel', 'send(channel("a"), 2)'],
+      ['let x = 5\nlet k = keys(x)', 'keys', '2:14', 'int', 'dict', 'dict', 'let x = {a: 1}\nlet k = keys(x)'],
+      ['group_by([1], 2)', 'group_by', '1:15', 'int', 'callback', 'closure', 'group_by([1], { x -> x })\ngroup_by([1], to_string)'],
+    ] as const
+  ).map(([wrong, builtin, at, kind, name, wanted, right]) => ({
+    wrong,
+    message: `${at} ${builtin} makes nothing of a value of type ${kind}: '${name}' should be ${wanted}`,
+    code: 'HARN-LNT-004',
+    right,
+  })),
+  {
+    wrong: 'println(contains({a: 1}, "a"))',
+    message: "1:18 contains makes nothing of a value of type {a: int}: 'container' should be string | list",
+    code: 'HARN-LNT-004',
+    help: 'write `d.has(key)`',
+    right: 'println(contains([1], 1))',
+  },
   {
     wrong: 'let n = 1\nprintln("n", n)',
     message: "2:1 Function 'println' expects 0-1 arguments, got 2",
@@ -641,6 +663,9 @@ const BUILTIN_CALLS: readonly (readonly [body: string, messages: readonly string
   ['schema_pick(...[{}, "a"])', []],
   ['sync_mutex_acquire("k", nil)', []],
   ['channel(1)', []],
+  ['let n: string = sqrt(4)', ["2:1 'n' declared as string, but assigned float"]],
+  ['let n: int = partition([1], { x -> x }).match', ["2:1 'n' declared as int, but assigned list"]],
+  ['let n: int = abs(4)', []],
   ['schema_pick(nil, ["a"])', ["2:13 Argument 1 ('schema'): expected dict, got nil"]],
 ];
 

@@ -48,7 +48,7 @@ function ofSets(
   run: (a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>) => Value,
 ): Builtin {
   return {
-    signature: `(a: any, b: any) -> ${result}`,
+    signature: `(a: set | any, b: set | any) -> ${result}`,
     doc,
     call: (_c, _d, a, b) => run(setArgument(name, a).items, b instanceof SetValue ? b.items : setOf([]).items),
   };
@@ -92,17 +92,17 @@ export const COLLECTIONS: BuiltinGroup = {
   ],
   builtins: {
     keys: {
-      signature: '(dict: any) -> list<string>',
+      signature: '(dict: dict | any) -> list<string>',
       doc: 'The keys in ascending order.',
       call: (_c, _d, dict) => (dict instanceof Dict ? dictKeys(dict) : []),
     },
     values: {
-      signature: '(dict: any) -> list',
+      signature: '(dict: dict | any) -> list',
       doc: 'The values in the order of their keys.',
       call: (_c, _d, dict) => (dict instanceof Dict ? dictValues(dict) : []),
     },
     entries: {
-      signature: '(dict: any) -> list',
+      signature: '(dict: dict | any) -> list<dict>',
       doc: '`{key, value}` dicts in the order of the keys.',
       call: (_c, _d, dict) => (dict instanceof Dict ? entryDicts(dict) : []),
     },
@@ -112,24 +112,24 @@ export const COLLECTIONS: BuiltinGroup = {
       call: (_c, _d, ...args) => range(args),
     },
     chunk: {
-      signature: '(items: any, size: any = 1) -> list',
+      signature: '(items: list | any, size: int | any = 1) -> list<list>',
       doc: 'Lists of up to `size` elements.',
       call: (_c, _d, xs, n) => chunkList(listOf('chunk', xs), n),
     },
     window: {
-      signature: '(items: any, size: any = 2, step: any = 1) -> list',
+      signature: '(items: list | any, size: int | any = 2, step: int | any = 1) -> list<list>',
       doc: 'All full windows of `size` elements.',
       call: (_c, _d, xs, n, step) => windowList(listOf('window', xs), n, step),
     },
     group_by: withCallback(
       'group_by',
-      '(items: any, callback: any) -> dict',
+      '(items: list | any, callback: closure | any) -> dict',
       'Lists of elements by what the callback answers, displayed.',
       groupList,
     ),
     partition: withCallback(
       'partition',
-      '(items: any, callback: any) -> dict',
+      '(items: list | any, callback: closure | any) -> {match: list, no_match: list}',
       '`{match, no_match}`: the elements that the callback accepts, and the others.',
       (c, d, xs, fn) =>
         andThen(partitionList(c, d, xs, fn), ([match, rest]) =>
@@ -141,7 +141,7 @@ export const COLLECTIONS: BuiltinGroup = {
     ),
     dedup_by: withCallback(
       'dedup_by',
-      '(items: any, callback: any) -> list',
+      '(items: list | any, callback: closure | any) -> list',
       'The first element for each key that the callback gives.',
       (c, d, xs, fn) =>
         andThen(keyed(c, d, xs, fn), (items) => {
@@ -151,7 +151,7 @@ export const COLLECTIONS: BuiltinGroup = {
     ),
     flat_map: withCallback(
       'flat_map',
-      '(items: any, callback: any) -> list',
+      '(items: list | any, callback: closure | any) -> list',
       'What the callback answers, lists spread one level.',
       flatMapList,
     ),
@@ -162,17 +162,17 @@ export const COLLECTIONS: BuiltinGroup = {
         setOf(args.flatMap((arg) => (Array.isArray(arg) ? (arg as List) : arg instanceof SetValue ? setItems(arg) : [arg]))),
     },
     set_add: {
-      signature: '(set: any, value: any) -> set',
+      signature: '(set: set | any, value: any) -> set',
       doc: 'With the value.',
       call: (_c, _d, set, value) => setOf([...setItems(setArgument('set_add', set)), value]),
     },
     set_remove: {
-      signature: '(set: any, value: any) -> set',
+      signature: '(set: set | any, value: any) -> set',
       doc: 'Without the value.',
       call: (_c, _d, set, value) => select(setArgument('set_remove', set).items, (key) => key !== structuralKey(value)),
     },
     set_contains: {
-      signature: '(set: any, value: any) -> bool',
+      signature: '(set: set | any, value: any) -> bool',
       doc: 'True when the set holds a value of the same kind that is equal.',
       call: (_c, _d, set, value) => setArgument('set_contains', set).items.has(structuralKey(value)),
     },
@@ -210,7 +210,7 @@ export const COLLECTIONS: BuiltinGroup = {
       call: (_c, _d, value) => iterOf(value),
     },
     pair: {
-      signature: '(first: any, second: any) -> any',
+      signature: '(first: any, second: any) -> pair',
       doc: 'A pair with `.first` and `.second`.',
       call: (_c, _d, ...args) => {
         if (args.length !== 2) throw runtimeError(`pair: expected 2 arguments, got ${args.length}`);
@@ -218,7 +218,7 @@ export const COLLECTIONS: BuiltinGroup = {
       },
     },
     sqrt: {
-      signature: '(value: any) -> any',
+      signature: '(value: int | float | any) -> float | nil',
       doc: 'The square root as a float; nil for anything but a number.',
       call: (_c, _d, value) => {
         const number = toDouble(value);

@@ -36,7 +36,7 @@ export const concurrencyBuiltins: BuiltinGroup = {
       call: (context, _depth, handle) => awaitTask(context, handle),
     },
     cancel: {
-      signature: '(handle: any) -> nil',
+      signature: '(handle: task_handle | any) -> nil',
       doc: 'Drops a spawned task: it unwinds without further output.',
       call: (_context, _depth, handle) => {
         cancelTask(handle);
@@ -76,25 +76,25 @@ export const concurrencyBuiltins: BuiltinGroup = {
         new ChannelHandle(name === undefined ? 'default' : display(name), typeof capacity === 'number' ? capacity : DEFAULT_CAPACITY),
     },
     send: {
-      signature: '(channel: any, value: any) -> bool',
+      signature: '(channel: channel | any, value: any) -> bool',
       doc: 'Puts a value in a channel and waits while it is full. False when the channel is closed.',
       colour: 'async',
       call: (context, _depth, channel, value) => channelArgument('send', channel).queue.send(value, context.signal),
     },
     receive: {
-      signature: '(channel: any) -> any',
+      signature: '(channel: channel | any) -> any',
       doc: 'The next value of a channel; waits for one. Nil when the channel is closed and empty.',
       colour: 'async',
       call: (context, _depth, channel) =>
         andThen(channelArgument('receive', channel).pull(context), (value) => (value === END ? undefined : value)),
     },
     try_receive: {
-      signature: '(channel: any) -> any',
+      signature: '(channel: channel | any) -> any',
       doc: 'The next value of a channel, or nil when there is none now.',
       call: (_context, _depth, channel) => channelArgument('try_receive', channel).queue.tryReceive()?.value,
     },
     close_channel: {
-      signature: '(channel: any) -> nil',
+      signature: '(channel: channel | any) -> nil',
       doc: 'Ends a channel. What is in it can still be received.',
       call: (_context, _depth, channel) => {
         channelArgument('close_channel', channel).queue.close();

@@ -54,12 +54,12 @@ export const CORE: BuiltinGroup = {
     },
     to_string: { signature: '(value: any) -> string', doc: 'The text that println would show.', call: (_c, _d, value) => display(value) },
     to_int: {
-      signature: '(value: any) -> int | nil',
+      signature: '(value: string | int | float | any) -> int | nil',
       doc: 'Truncates a float, reads a bare decimal text; nil for anything else.',
       call: (_c, _d, value) => toInt(value),
     },
     to_float: {
-      signature: '(value: any) -> float | nil',
+      signature: '(value: string | int | float | any) -> float | nil',
       doc: 'A number or a decimal text as a float; nil for anything else.',
       call: (_c, _d, value) => toFloat(value),
     },
@@ -69,7 +69,7 @@ export const CORE: BuiltinGroup = {
       call: (_c, _d, value) => (Array.isArray(value) ? value : value instanceof SetValue ? setItems(value) : [value]),
     },
     len: {
-      signature: '(value: any) -> int',
+      signature: '(value: string | bytes | list | dict | set | range | any) -> int',
       doc: 'Number of code points, bytes, elements or keys; 0 for anything that has none.',
       call: (_c, _d, value) => lengthOf(value),
     },
@@ -167,7 +167,7 @@ export const CORE: BuiltinGroup = {
     },
     uuid: { signature: '() -> string', doc: 'A random UUID (version 4).', call: (c) => c.run.platform.random.uuidV4() },
     exit: {
-      signature: '(code: any = 0) -> never',
+      signature: '(code: int | any = 0) -> never',
       doc: 'Ends the run at once with this exit code, limited to 0..255. No `defer` and no `finally` runs.',
       call: (c, _d, code) => {
         const number = typeof code === 'number' ? code : typeof code === 'bigint' ? (code > 0n ? 255 : 0) : 0;

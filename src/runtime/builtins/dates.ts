@@ -157,7 +157,7 @@ export const DATES: BuiltinGroup = {
       call: (c) => renderInstant(c.run.platform.clock.now()),
     },
     date_parse: {
-      signature: '(text: any) -> any',
+      signature: '(text: string | any) -> int | float',
       doc: 'Seconds since the epoch of a date in text; throws `Cannot parse date: …`. Without an offset it is UTC.',
       call: (_c, _d, text) => {
         const moment = parseMoment(textArgument(text));

@@ -137,7 +137,7 @@ export const FILES: BuiltinGroup = {
       call: (c, _d, p) => orThrow(`Failed to read file ${text(p)}`, () => c.run.platform.files.readText(absolutePath(c, p))),
     },
     read_file_result: {
-      signature: '(path: any) -> any',
+      signature: '(path: any) -> Result<string, string>',
       doc: '`Ok(text)`, or `Err` with the message that read_file throws.',
       call: (c, _d, p) => {
         try {
@@ -215,7 +215,7 @@ export const FILES: BuiltinGroup = {
         ),
     },
     walk_dir: {
-      signature: '(root: any, options: any = nil) -> any',
+      signature: '(root: any, options: any = nil) -> list<dict>',
       doc: '`{path, is_dir, is_file, depth}` of everything below a directory, itself included. With `background: true` the handle of the work, whose result comes to the loop as feedback.',
       colour: 'async',
       call: (c, _d, root, options) => {
@@ -228,7 +228,7 @@ export const FILES: BuiltinGroup = {
       },
     },
     glob: {
-      signature: '(pattern: any, base: any = nil) -> any',
+      signature: '(pattern: any, base: any = nil) -> list<string>',
       doc: 'Paths of files that match, sorted. Instead of the base a dict: `base`, and `background: true` for the handle of the work, whose result comes to the loop as feedback.',
       colour: 'async',
       call: (c, _d, pattern, base) => {

@@ -120,7 +120,7 @@ export const FORMATS: BuiltinGroup = {
       call: (_c, _d, text, options) => readCsv(text, optionsArgument(options)),
     },
     csv_stringify: {
-      signature: '(rows: any, options: any = nil) -> string',
+      signature: '(rows: list | any, options: any = nil) -> string',
       doc: 'Rows as CSV. `headers: true` writes the keys of dict rows first; a list of names chooses columns.',
       call: (_c, _d, rows, options) => makeCsv(rows, optionsArgument(options)),
     },
@@ -145,7 +145,7 @@ export const FORMATS: BuiltinGroup = {
       call: (_c, _d, parts) => buildUrl(optionsArgument(parts)),
     },
     query_parse: {
-      signature: '(query: any) -> list',
+      signature: '(query: any) -> list<dict>',
       doc: '`{key, value}` of each parameter, in order and with repeats.',
       call: (_c, _d, query) =>
         [...new URLSearchParams(textArgument(query))].map(([key, value]) =>

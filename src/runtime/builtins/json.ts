@@ -9,7 +9,7 @@ export const JSON_GROUP: BuiltinGroup = {
   errors: [{ text: 'JSON parse error: DETAIL', when: '`json_parse`' }],
   builtins: {
     json_parse: {
-      signature: '(text: any) -> any',
+      signature: '(text: string | any) -> any',
       doc: 'The value of JSON text; throws `JSON parse error: …`.',
       call: (_c, _d, text) => parseJson(textArgument(text, 'nil')),
     },

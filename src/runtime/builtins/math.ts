@@ -9,7 +9,7 @@ import { Float, type Value } from '../value.ts';
 /** A function of one double; anything but a number gives nil. */
 function real(doc: string, fn: (x: number) => number): Builtin {
   return {
-    signature: '(value: any) -> float | nil',
+    signature: '(value: int | float | any) -> float | nil',
     doc,
     call: (_c, _d, value) => {
       const x = toDouble(value);
@@ -21,7 +21,7 @@ function real(doc: string, fn: (x: number) => number): Builtin {
 /** Rounding to an int. */
 function rounding(doc: string, fn: (x: number) => number): Builtin {
   return {
-    signature: '(value: any) -> int | nil',
+    signature: '(value: int | float | any) -> int | nil',
     doc,
     call: (_c, _d, value) => {
       if (isInt(value)) return value;
@@ -48,7 +48,7 @@ function absolute(value: Value): Value {
 /** The smaller (-1) or larger (1) of exactly two numbers. */
 function extreme(doc: string, sign: -1 | 1): Builtin {
   return {
-    signature: '(a: any, b: any) -> any',
+    signature: '(a: int | float | any, b: int | float | any) -> int | float | nil',
     doc,
     call: (_c, _d, a, b) => {
       const x = toDouble(a);
@@ -141,7 +141,7 @@ export const MATH: BuiltinGroup = {
   ],
   builtins: {
     abs: {
-      signature: '(value: any) -> any',
+      signature: '(value: int | float | any) -> int | float | nil',
       doc: 'The absolute value; the smallest int becomes a float.',
       call: (_c, _d, value) => absolute(value),
     },
@@ -151,7 +151,7 @@ export const MATH: BuiltinGroup = {
     ceil: rounding('Rounds up to an int.', Math.ceil),
     round: rounding('Rounds to the nearest int, halves away from zero.', (x) => Math.sign(x) * Math.round(Math.abs(x))),
     pow: {
-      signature: '(base: any, exponent: any) -> any',
+      signature: '(base: int | float | any, exponent: int | float | any) -> int | float | nil',
       doc: 'A power; goes to float where an int would overflow.',
       call: (_c, _d, a, b) => pow(a, b),
     },
@@ -162,7 +162,7 @@ export const MATH: BuiltinGroup = {
     acos: real('Arc cosine in radians.', Math.acos),
     atan: real('Arc tangent in radians.', Math.atan),
     atan2: {
-      signature: '(y: any, x: any) -> float | nil',
+      signature: '(y: int | float | any, x: int | float | any) -> float | nil',
       doc: 'The angle of a point in radians.',
       call: (_c, _d, y, x) => {
         const [a, b] = [toDouble(y), toDouble(x)];
@@ -173,11 +173,15 @@ export const MATH: BuiltinGroup = {
     log10: real('Logarithm to the base 10.', Math.log10),
     ln: real('Natural logarithm.', Math.log),
     exp: real('The exponential function.', Math.exp),
-    sign: { signature: '(value: any) -> any', doc: '-1, 0 or 1; NaN stays NaN.', call: (_c, _d, value) => sign(value) },
+    sign: {
+      signature: '(value: int | float | any) -> int | float | nil',
+      doc: '-1, 0 or 1; NaN stays NaN.',
+      call: (_c, _d, value) => sign(value),
+    },
     is_nan: predicate('True for the float NaN.', Number.isNaN),
     is_infinite: predicate('True for an infinite float.', (x) => Math.abs(x) === Number.POSITIVE_INFINITY),
     rng_seed: {
-      signature: '(seed: any) -> any',
+      signature: '(seed: int | any) -> rng',
       doc: 'A random generator; equal seeds give equal sequences.',
       call: (_c, _d, seed) => {
         if (!isInt(seed)) throw typeError('rng_seed(seed): seed must be an integer');
@@ -214,17 +218,17 @@ export const MATH: BuiltinGroup = {
         return Array.isArray(rest[0]) ? shuffle(next, rest[0]) : [];
       },
     },
-    mean: statistic('(items: any) -> float', 'The arithmetic mean; 0.0 of nothing.', mean),
-    median: statistic('(items: any) -> float', 'The middle value.', (xs) => percentile(xs, 50)),
+    mean: statistic('(items: list | any) -> float', 'The arithmetic mean; 0.0 of nothing.', mean),
+    median: statistic('(items: list | any) -> float', 'The middle value.', (xs) => percentile(xs, 50)),
     variance: statistic(
       '(items: any, sample: any = false) -> float',
       'The variance; of a sample when the second argument is true.',
       (xs, sample) => variance(xs, isTruthy(sample)),
     ),
-    stddev: statistic('(items: any, sample: any = false) -> float', 'The standard deviation.', (xs, sample) =>
+    stddev: statistic('(items: list | any, sample: any = false) -> float', 'The standard deviation.', (xs, sample) =>
       Math.sqrt(variance(xs, isTruthy(sample))),
     ),
-    percentile: statistic('(items: any, percent: any) -> float', 'A percentile, interpolated between ranks.', (xs, percent) =>
+    percentile: statistic('(items: list | any, percent: any) -> float', 'A percentile, interpolated between ranks.', (xs, percent) =>
       percentile(xs, toDouble(percent) ?? 0),
     ),
   },

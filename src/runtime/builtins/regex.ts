@@ -105,7 +105,7 @@ export const REGEX: BuiltinGroup = {
     regex_replace: replacing(),
     regex_replace_all: replacing(),
     regex_captures: {
-      signature: '(pattern: any, text: any, flags: any = "") -> list',
+      signature: '(pattern: any, text: any, flags: any = "") -> list<dict>',
       doc: '`{match, groups, NAME…}` of each match; a group that took no part is nil.',
       call: (c, _d, pattern, text, flags) => matches(c, pattern, textArgument(text), flags).map(captures),
     },

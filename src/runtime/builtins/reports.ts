@@ -37,7 +37,7 @@ export const REPORTS: BuiltinGroup = {
   title: 'Test reports and secrets',
   builtins: {
     parse_junit_xml: {
-      signature: '(report: any) -> list',
+      signature: '(report: any) -> list<dict>',
       doc: '`{name, status, duration_ms, message, stdout, stderr}` of each test in a JUnit report; nothing when it is malformed.',
       call: (_c, _d, report) => {
         const root = parseXml(report instanceof Uint8Array ? new TextDecoder().decode(report) : textArgument(report));
@@ -45,7 +45,7 @@ export const REPORTS: BuiltinGroup = {
       },
     },
     secret_scan: {
-      signature: '(text: any) -> list',
+      signature: '(text: any) -> list<dict>',
       doc: '`{detector, title, line, column, redacted}` of each credential in a text or diff.',
       call: (_c, _d, text) => scanSecrets(textArgument(text)).map((finding) => dictOf(Object.entries(finding))),
     },

@@ -40,7 +40,7 @@ export const STRINGS: BuiltinGroup = {
       call: (_c, _d, value, separator) => splitText(text(value), separator === undefined ? ' ' : text(separator)),
     },
     join: {
-      signature: '(items: any, separator: any = "") -> string',
+      signature: '(items: list | any, separator: any = "") -> string',
       doc: 'The elements, displayed, with the separator between them.',
       call: (_c, _d, items, separator) => (Array.isArray(items) ? joinList(items, text(separator)) : ''),
     },
@@ -50,7 +50,7 @@ export const STRINGS: BuiltinGroup = {
       call: (_c, _d, value, old, replacement) => text(value).replaceAll(text(old), () => text(replacement)),
     },
     contains: {
-      signature: '(container: any, item: any) -> bool',
+      signature: '(container: string | list | any, item: any) -> bool',
       doc: 'True when a text holds the other, or a list an equal element.',
       call: (_c, _d, container, item) => {
         if (typeof container === 'string') return container.includes(text(item));

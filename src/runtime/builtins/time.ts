@@ -15,7 +15,7 @@ export const timeBuiltins: BuiltinGroup = {
   errors: [{ text: 'Deadline exceeded', when: 'a `deadline` ends while the call waits' }],
   builtins: {
     sleep: {
-      signature: '(time: any) -> nil',
+      signature: '(time: duration | int | float | any) -> nil',
       doc: 'Waits for a duration, or for a number of milliseconds. Under mock_time the clock moves on and the call returns at once.',
       colour: 'async',
       call: (context, _depth, time) => pause(context, time),

@@ -32,7 +32,7 @@ export const TOML: BuiltinGroup = {
   ],
   builtins: {
     toml_parse: {
-      signature: '(text: any) -> any',
+      signature: '(text: string | any) -> dict',
       doc: 'The value of a TOML document; dates are texts. Throws `TOML parse error: …`.',
       call: (_c, _d, text) => {
         try {

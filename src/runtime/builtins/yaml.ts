@@ -12,7 +12,7 @@ export const YAML: BuiltinGroup = {
   errors: [{ text: 'YAML parse error: …', when: '`yaml_parse`' }],
   builtins: {
     yaml_parse: {
-      signature: '(text: any) -> any',
+      signature: '(text: string | any) -> any',
       doc: 'The value of a YAML document; throws `YAML parse error: …`.',
       call: (_c, _d, text) => {
         try {

@@ -92,7 +92,12 @@ function read(path) {
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   // Without process.stdout, whose stream alone takes longer than all of this.
-  writeSync(1, `${JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')).version}\n`);
+  try {
+    writeSync(1, `${JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')).version}\n`);
+  } catch {
+    // Elsewhere it is told what standard output has.
+    start();
+  }
 } else {
   start();
 }

@@ -5,16 +5,59 @@ import type { Platform } from '../platform/platform.ts';
 import { describeFailure } from '../runtime/report.ts';
 import { writeEnvelope } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
+import { JsonStream } from './json-stream.ts';
 import { paletteFor } from './palette.ts';
+import { UsageError } from './parse-options.ts';
+import { shortPath } from './source-files.ts';
+
+/** How a command tells programs of its end: by the last line of a stream, by its one envelope, or not at all. */
+export type Reporting = { readonly kind: 'stream'; readonly json: JsonStream } | { readonly kind: 'envelope' } | { readonly kind: 'text' };
+
+/** What the words of a command line ask for, also where they cannot be read as a command. */
+export function reportingOf({ stdio }: Platform, argv: readonly string[]): Reporting {
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  if (!words.includes('--json')) return { kind: 'text' };
+  const isStream = words[0] === 'run' || (words[0] === 'workers' && words[1] === 'resume');
+  return isStream ? { kind: 'stream', json: new JsonStream((line) => stdio.out(line), 'all') } : { kind: 'envelope' };
+}
+
+/**
+ * Says why a command came to no end of its own: the command line was wrong, the system refused a file, or harn has a
+ * defect. @returns the exit code
+ */
+export async function reportTrouble(platform: Platform, error: unknown, reporting: Reporting): Promise<number> {
+  const { exitCode, code, message, text } = troubleOf(platform, error);
+  platform.stdio.err(text ?? `harn: ${message}\n`);
+  const facts = { code, message, details: {} };
+  if (reporting.kind === 'stream') reporting.json.failure(facts, exitCode);
+  else if (reporting.kind === 'envelope') writeEnvelope(platform, { ok: false, data: null, error: facts });
+  return exitCode;
+}
+
+interface Trouble {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly message: string;
+  /** What people read, where that is more than the message. */
+  readonly text?: string;
+}
+
+function troubleOf(platform: Platform, error: unknown): Trouble {
+  if (error instanceof UsageError) return { exitCode: EXIT.usage, code: 'usage', message: error.message };
+  if (isSystemError(error)) return { exitCode: EXIT.failure, code: error.code, message: systemErrorText(platform, error) };
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = `harn: internal error; please report it with this text:\n${stack}\n`;
+  return { exitCode: EXIT.defect, code: 'internal', message: errorText(error), text };
+}
 
 /**
  * Says why a command that runs no script could not be done, and what to do next where that is known.
  * @returns the exit code
  */
 export async function reportFailure(platform: Platform, error: unknown, { json }: { readonly json: boolean }): Promise<number> {
-  const { message, code, data } = isSystemError(error)
-    ? { message: error.message, code: error.code, data: {} }
-    : describeFailure(error, undefined);
+  if (isSystemError(error)) return reportTrouble(platform, error, { kind: json ? 'envelope' : 'text' });
+  const { message, code, data } = describeFailure(error, undefined);
   if (json) {
     writeEnvelope(platform, { ok: false, data: null, error: { code: code ?? 'runtime', message: errorText(error), details: data } });
   } else {
@@ -24,9 +67,22 @@ export async function reportFailure(platform: Platform, error: unknown, { json }
   return EXIT.failure;
 }
 
+interface SystemError extends Error {
+  readonly code: string;
+  readonly syscall: string;
+  readonly path?: string;
+}
+
 /** A file or folder that the system does not let us read or write: no defect of harn. */
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
+function isSystemError(error: unknown): error is SystemError {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}
+
+function systemErrorText(platform: Platform, { message, code, syscall, path }: SystemError): string {
+  if (syscall === 'uv_cwd') return 'the current folder is gone; change to one that exists';
+  if (path === undefined) return message;
+  const [, reason = code] = /^\w+: (.*?),/.exec(message) ?? [];
+  return `${shortPath(platform, path)}: ${reason} (${syscall})`;
 }
 
 function nextStep({ detail }: JsonObject): string {

@@ -1,7 +1,8 @@
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import type { Platform } from '../platform/platform.ts';
 import type { FmtOptions } from './commands/fmt.ts';
 import type { InitOptions } from './commands/init.ts';
+import { writeEnvelope } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import type { OptionSpec } from './parse-options.ts';
 import { parseRunArguments, RUN_OPTIONS } from './run-options.ts';
@@ -14,6 +15,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
   const program = createProgram(platform);
   const run = addCommand(program, 'run')
     .description('run a script, or go on with a parked loop (--resume)')
+    .usage('[options] <file> [-- words for the script]\n       harn run [options] --resume <path-or-id> [-- input]')
     .argument('[file]', 'the script')
     .addHelpText('after', RUN_HELP);
   addOptions(run, RUN_OPTIONS);
@@ -24,7 +26,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
 
   addCommand(program, 'check')
     .description('find mistakes in scripts without running them')
-    .argument('[paths...]', 'files and folders', ['.'])
+    .addArgument(new Argument('[paths...]', 'files and folders').default(['.'], 'the current folder'))
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', '\nExit codes: 0 no error (warnings allowed), 1 errors, 2 usage.')
     .action(async (paths: string[], options: { json?: boolean }) => {
@@ -34,7 +36,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
 
   addCommand(program, 'fmt')
     .description('put scripts into the one style, in place')
-    .argument('[paths...]', 'files and folders; - for standard input', ['.'])
+    .addArgument(new Argument('[paths...]', 'files and folders; - for standard input').default(['.'], 'the current folder'))
     .option('--check', 'write nothing; fail when a file would change')
     .option('--diff', 'as --check, and show what would change')
     .option('--line-width <characters>', 'longest line, where it can be broken (default 100)')
@@ -45,7 +47,11 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
       exitCode = await fmtCommand(platform, paths, options);
     });
 
-  const workers = addCommand(program, 'workers').description('look after parked loops: list them, say what wakes them, end them');
+  const workers = addCommand(program, 'workers')
+    .description('look after parked loops: list, explain, resume, end them')
+    .helpCommand('help [command]', 'print the help of a command')
+    .showHelpAfterError('(harn workers --help lists the commands)')
+    .addHelpText('after', WORKERS_HELP);
   for (const name of Object.keys(WORKER_COMMANDS).filter(isWorkerCommand)) {
     const spec: WorkerCommand = WORKER_COMMANDS[name];
     const command = addCommand(workers, name).description(spec.description).addHelpText('after', spec.help);
@@ -56,8 +62,8 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
   }
 
   addCommand(program, 'explain')
-    .description('say what an error code means and what to do; all codes without one')
-    .argument('[code]', 'for example HARN-SUS-003')
+    .description('say what an error code means and what to do about it')
+    .argument('[code]', 'for example HARN-SUS-003; without one, all are listed')
     .option('--json', 'print JSON on stdout')
     .action(async (code: string | undefined, options: { json?: boolean }) => {
       const { explainCommand } = await import('./commands/explain.ts');
@@ -65,8 +71,8 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     });
 
   addCommand(program, 'init')
-    .description('begin a project: a script with a tool, and a scripted model to try it')
-    .argument('[folder]', 'made when it is not there', '.')
+    .description('begin a project: a script with a tool, and a scripted model')
+    .addArgument(new Argument('[folder]', 'made when it is not there').default('.', 'the current folder'))
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', '\nNothing is overwritten.\nExit codes: 0 done, 2 usage, or a file is in the way.')
     .action(async (folder: string, options: InitOptions) => {
@@ -75,7 +81,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     });
 
   addCommand(program, 'doctor')
-    .description('say whether everything is there that a run needs; with a provider, what that service really does')
+    .description('say what a run still needs, or what a model service really does')
     .argument('[provider]', 'asks this service four times: streaming, usage, tools, JSON Schema')
     .option('--model <name>', 'the model to ask; the default of the provider otherwise')
     .option('--json', 'print one JSON object on stdout')
@@ -98,7 +104,13 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.success : EXIT.usage;
+    if (error.exitCode === 0) return EXIT.success;
+    // Commander has told people already.
+    const { reportingOf } = await import('./command-failure.ts');
+    const message = error.message.replace(/^error: /, '');
+    if (reportingOf(platform, argv).kind === 'envelope')
+      writeEnvelope(platform, { ok: false, data: null, error: { code: 'usage', message, details: {} } });
+    return EXIT.usage;
   }
   return exitCode;
 }
@@ -119,17 +131,34 @@ const RUN_HELP = `
 Exit codes: 0 done or parked, n the entry value or exit(n), 1 error, 2 usage,
 130 SIGINT, 143 SIGTERM.
 
-Environment: HARN_STATE_DIR folder of parked loops (default .harn of the
-project), HARN_CACHE_DIR folder of compiled scripts (default ~/.cache/harn),
-HARN_SIGNAL_GRACE_MS milliseconds that loops have to park after a signal
-(default 10000), NO_COLOR no colours.`;
+Environment:
+HARN_STATE_DIR        folder of parked loops (default .harn of the project)
+HARN_CACHE_DIR        folder of compiled scripts (default ~/.cache/harn)
+HARN_SIGNAL_GRACE_MS  time that loops have to park at a signal (default 10000)
+NO_COLOR              no colours`;
+
+const WORKERS_HELP = `
+A worker is named by its id, by the beginning of it (12 characters or more), or
+by the path of its file. Only resume runs anything.`;
+
+const PROGRAM_HELP = `
+Examples:
+  harn init hello                            begin a project that needs no model
+  harn run script.harn -- a b                run a script with two arguments
+  harn workers list                          what is parked, and what wakes it
+  harn run --resume worker_0199f -- "yes"    go on with it
+
+harn COMMAND --help says more.`;
 
 function createProgram({ stdio }: Platform): Command {
   return new Command('harn')
     .description('Runs agent pipelines whose loops can be parked in a file and resumed\nanywhere.')
     .version(VERSION, '-V, --version', 'print the version')
+    .usage('<command> [options]')
+    .addHelpText('after', PROGRAM_HELP)
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => stdio.out(text),
       writeErr: (text) => stdio.err(text),

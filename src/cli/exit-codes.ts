@@ -7,6 +7,13 @@ export const EXIT = {
   usage: 2,
   sigint: 130,
   sigterm: 143,
+  /** A defect of harn: the code of sysexits.h for software. */
+  defect: 70,
   /** Standard output was closed by its reader: 128 + SIGPIPE. */
   brokenPipe: 141,
 } as const;
+
+/** How a command ends whose standard output takes nothing any more. @param code of the system, as `Stdio.onOutputLost` tells it */
+export function exitCodeOfLostOutput(code: string): number {
+  return code === 'EPIPE' || code === 'EBADF' ? EXIT.brokenPipe : EXIT.failure;
+}

@@ -1,7 +1,6 @@
 import { createNodePlatform } from '../platform/node-platform.ts';
 import type { Platform } from '../platform/platform.ts';
-import { EXIT } from './exit-codes.ts';
-import { UsageError } from './parse-options.ts';
+import { EXIT, exitCodeOfLostOutput } from './exit-codes.ts';
 import { parseRunArguments } from './run-options.ts';
 import { isWorkerCommand, runWorkerCommand } from './worker-commands.ts';
 
@@ -12,39 +11,44 @@ import { isWorkerCommand, runWorkerCommand } from './worker-commands.ts';
  * @returns the exit code
  */
 export async function main(argv: readonly string[], platform: Platform = createNodePlatform()): Promise<number> {
-  let isPipeBroken = false;
-  platform.stdio.onBrokenPipe(() => {
-    isPipeBroken = true;
+  let lostOutput: string | undefined;
+  platform.stdio.onOutputLost((code) => {
+    lostOutput = code;
+    // A reader that went away knows it; of a full disk somebody has to be told.
+    if (exitCodeOfLostOutput(code) !== EXIT.brokenPipe) platform.stdio.err(`harn: standard output takes nothing any more (${code})\n`);
   });
   const code = await dispatch(argv, platform);
-  // The reader went away; the run itself went on to its end.
-  return isPipeBroken && code === EXIT.success ? EXIT.brokenPipe : code;
+  // The run itself went on to its end.
+  return lostOutput !== undefined && code === EXIT.success ? exitCodeOfLostOutput(lostOutput) : code;
 }
 
 async function dispatch(argv: readonly string[], platform: Platform): Promise<number> {
   try {
-    const [command, ...rest] = argv;
-    if (command === 'run' && !wantsHelp(rest)) {
-      const args = parseRunArguments(rest);
-      if (args.options.resume !== undefined) {
-        const { resumeCommand } = await import('./commands/resume.ts');
-        return await resumeCommand(platform, args);
-      }
-      const { runCommand } = await import('./commands/run.ts');
-      return await runCommand(platform, args);
-    }
-    if (command === 'workers' && isWorkerCommand(rest[0]) && !wantsHelp(rest)) {
-      return await runWorkerCommand(platform, rest[0], rest.slice(1));
-    }
-    const { runCommander } = await import('./commander.ts');
-    return await runCommander(platform, argv);
+    return await runCommandOf(argv, platform);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    platform.stdio.err(`harn: ${error.message}\n`);
-    return EXIT.usage;
+    const { reportTrouble, reportingOf } = await import('./command-failure.ts');
+    return await reportTrouble(platform, error, reportingOf(platform, argv));
   } finally {
     await platform.stdio.drain();
   }
+}
+
+async function runCommandOf(argv: readonly string[], platform: Platform): Promise<number> {
+  const [command, ...rest] = argv;
+  if (command === 'run' && !wantsHelp(rest)) {
+    const args = parseRunArguments(rest);
+    if (args.options.resume !== undefined) {
+      const { resumeCommand } = await import('./commands/resume.ts');
+      return resumeCommand(platform, args);
+    }
+    const { runCommand } = await import('./commands/run.ts');
+    return runCommand(platform, args);
+  }
+  if (command === 'workers' && isWorkerCommand(rest[0]) && !wantsHelp(rest)) {
+    return runWorkerCommand(platform, rest[0], rest.slice(1));
+  }
+  const { runCommander } = await import('./commander.ts');
+  return runCommander(platform, argv);
 }
 
 function wantsHelp(words: readonly string[]): boolean {

@@ -1,3 +1,5 @@
+import { nearestName } from '../base/near-name.ts';
+
 /** An option of a command: one entry of a table that the fast parser, commander and the help text share. */
 export interface OptionSpec {
   readonly flag: string;
@@ -41,7 +43,7 @@ export function parseOptions<Name extends string>(
     }
     const [flag, inline] = splitFlag(word);
     const entry = specs.find(([, spec]) => spec.flag === flag);
-    if (entry === undefined) throw new UsageError(`unknown option ${flag}; see ${command} --help`);
+    if (entry === undefined) throw new UsageError(`unknown option ${flag}; ${hint(specs, flag, command)}`);
     const [name, spec] = entry;
     if (spec.value === undefined) {
       if (inline !== undefined) throw new UsageError(`${flag} takes no value`);
@@ -54,6 +56,13 @@ export function parseOptions<Name extends string>(
     options[name] = value;
   }
   return { options, words, rest: undefined };
+}
+
+/** What to do about an option that is not there. */
+function hint(specs: readonly (readonly [string, OptionSpec])[], flag: string, command: string): string {
+  const known = specs.map(([, spec]) => spec.flag.replace(/^--?/, ''));
+  const near = flag.startsWith('--') ? nearestName(flag.slice(2), known) : undefined;
+  return near === undefined ? `see ${command} --help` : `did you mean --${near}?`;
 }
 
 /** A flag where a value should be: the value was forgotten. One that looks like a flag can be given as `--name=value`. */

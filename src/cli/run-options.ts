@@ -65,6 +65,8 @@ function checked(args: RunArguments, files: readonly string[]): RunArguments {
   for (const name of ['noContinueTranscript', 'suspension'] as const) {
     if (options[name] !== undefined && options.resume === undefined) throw new UsageError(`${flag(name)} needs --resume`);
   }
+  if (files[0] === '') throw new UsageError('the name of the script is empty; was a variable of the shell not set?');
+  if (options.resume === '') throw new UsageError(`--resume needs a value: --resume <${RUN_OPTIONS.resume.value}>`);
   if (options.resume === undefined && options.evaluate === undefined && files.length === 0) {
     throw new UsageError('nothing to run; give a script: harn run script.harn');
   }

@@ -3,7 +3,7 @@ import type { Platform, StopSignal } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
 import { interruptsOf } from '../runtime/interrupt.ts';
 import { type StopHandler, type StoppedLoops, stopSignals } from '../runtime/stop-signals.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT, exitCodeOfLostOutput } from './exit-codes.ts';
 import type { RunOutput } from './output.ts';
 import { interruptedHint } from './park-hint.ts';
 
@@ -43,7 +43,7 @@ export class SignalWatch {
     });
     stopSignals(run).onHandler = () => this.#listen();
     if (output.json !== undefined) this.#listen();
-    platform.stdio.onBrokenPipe(() => this.#endUnlessLoops());
+    platform.stdio.onOutputLost((code) => this.#endUnlessLoops(code));
   }
 
   close(): void {
@@ -100,8 +100,8 @@ export class SignalWatch {
    * Nobody reads what a script prints any more. Without loops it has nothing else to do; with them it goes on, since
    * what they do is in their files.
    */
-  #endUnlessLoops(): void {
-    if (stopSignals(this.#run).handler === undefined) this.#platform.processes.exit(EXIT.brokenPipe);
+  #endUnlessLoops(code: string): void {
+    if (stopSignals(this.#run).handler === undefined) this.#platform.processes.exit(exitCodeOfLostOutput(code));
   }
 
   #hint(text: string): void {

@@ -58,20 +58,20 @@ Exit codes: 0 shown, 1 no such worker or a damaged file, 2 usage.`,
   why: {
     argument: '<worker>',
     argumentDescription: WORKER_ARGUMENT,
-    description: 'what will wake a worker, and whether a resume would be accepted',
+    description: 'what will wake a worker, and would a resume be accepted',
     options: {
       json: JSON_OPTION,
       suspension: { flag: '--suspension', value: 'id', description: 'judge the resume of this suspension, not the current one' },
     },
     help: `
-Reads files only: nothing is claimed, run or changed. Changes of the script since
-the park are shown line by line.
+Reads files only: nothing is claimed, run or changed. Changes of the script
+since the park are shown line by line.
 Exit codes: 0 a resume would be accepted, 1 it would be refused, 2 usage.`,
   },
   resume: {
     argument: '<worker>',
     argumentDescription: `${WORKER_ARGUMENT}; text after -- is its input`,
-    description: 'go on with a parked worker; the same as harn run --resume',
+    description: 'go on with a parked worker, as harn run --resume does',
     options: RESUME_OPTIONS,
     help: `
 Exit codes: 0 done or parked again, 1 refused, denied or failed, 2 usage, 130
@@ -98,15 +98,15 @@ Exit codes: 0 closed, or over already, 1 refused, 2 usage.`,
     },
     help: `
 Prints the state that it ended with. States: running awaiting suspended
-interrupted completed failed cancelled, or in groups: done (completed, failed) and
-closed (cancelled).
-Exit codes: 0 reached, 1 the time is up, the state can no longer be reached, or the
-worker failed; 2 usage.`,
+interrupted completed failed cancelled, or in groups: done (completed, failed)
+and closed (cancelled).
+Exit codes: 0 reached, 1 the time is up, the state cannot be reached any more,
+or the worker failed, 2 usage.`,
   },
   verify: {
     argument: '[workers...]',
     argumentDescription: 'ids, beginnings of ids, or paths; all workers without any',
-    description: 'check the files of workers: checksums, journals, transcripts, scripts',
+    description: 'check files of workers: checksums, journals, transcripts, scripts',
     options: { json: JSON_OPTION, quiet: { flag: '--quiet', description: 'only those with an error or a warning' } },
     help: `
 error    a resume is refused, or the file cannot be trusted
@@ -123,8 +123,8 @@ Exit codes: 0 no error, 1 errors, 2 usage.`,
       yes: { flag: '--yes', description: 'remove them; without it they are only named' },
     },
     help: `
-Only workers that are done or closed. Whatever may still be resumed stays, and so
-do damaged files and files that are not of harn.
+Only workers that are done or closed. Whatever may still be resumed stays, and
+so do damaged files and files that are not of harn.
 Exit codes: 0 done, 2 usage.`,
   },
 } as const satisfies Record<string, WorkerCommand>;

@@ -130,8 +130,8 @@ export class FakeStdio implements Stdio {
   stderr = '';
   #input: string;
   readonly #options: FakePlatformOptions;
-  readonly #onBroken: (() => void)[] = [];
-  #isBroken = false;
+  readonly #onOutputLost: ((code: string) => void)[] = [];
+  #isOutputLost = false;
 
   constructor(options: FakePlatformOptions) {
     this.#options = options;
@@ -139,7 +139,7 @@ export class FakeStdio implements Stdio {
   }
 
   out(text: string): void {
-    if (!this.#isBroken) this.stdout += text;
+    if (!this.#isOutputLost) this.stdout += text;
   }
 
   err(text: string): void {
@@ -148,15 +148,15 @@ export class FakeStdio implements Stdio {
 
   async drain(): Promise<void> {}
 
-  onBrokenPipe(callback: () => void): void {
-    this.#onBroken.push(callback);
+  onOutputLost(callback: (code: string) => void): void {
+    this.#onOutputLost.push(callback);
   }
 
-  /** As when the reader of standard output goes away. */
-  breakPipe(): void {
-    if (this.#isBroken) return;
-    this.#isBroken = true;
-    for (const callback of this.#onBroken) callback();
+  /** As when the reader of standard output goes away, or its disk is full (ENOSPC). */
+  loseOutput(code = 'EPIPE'): void {
+    if (this.#isOutputLost) return;
+    this.#isOutputLost = true;
+    for (const callback of this.#onOutputLost) callback(code);
   }
 
   readSecret(): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { FileHandle, FileStat, Files } from './platform.ts';
 
 /** Files of the machine. Relative paths start at the current directory of the process. */
@@ -61,7 +61,16 @@ export class NodeFiles implements Files {
   }
 
   mkdir(path: string, mode?: number): void {
-    fs.mkdirSync(path, mode === undefined ? { recursive: true } : { recursive: true, mode });
+    // Not Node's recursive form: it tries for ever where a system says of a folder that is there that it is not (/proc).
+    try {
+      fs.mkdirSync(path, mode);
+    } catch (error) {
+      if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+      const parent = dirname(path);
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || fs.existsSync(parent)) throw error;
+      this.mkdir(parent, mode);
+      this.mkdir(path, mode);
+    }
   }
 
   syncDirectory(path: string): void {

@@ -50,6 +50,12 @@ export class NodeProcesses implements Processes {
     return () => process.off('beforeExit', callback);
   }
 
+  onDefect(callback: (error: unknown) => void): () => void {
+    // A rejection that nobody handles arrives here, too.
+    process.on('uncaughtException', callback);
+    return () => process.off('uncaughtException', callback);
+  }
+
   bootId(): string | undefined {
     this.#bootId ??= readBootId();
     return this.#bootId === '' ? undefined : this.#bootId;

@@ -7,15 +7,16 @@ const DESCRIPTORS = { stdin: 0, stdout: STDOUT, stderr: STDERR };
 
 /**
  * Standard streams, written synchronously, so that nothing is lost when the process ends and the order of the two
- * streams is kept. A full pipe (EAGAIN) is waited for; a closed one (EPIPE) is reported once and then swallowed.
+ * streams is kept. A full pipe (EAGAIN) is waited for. Standard output that takes nothing any more is reported once, and what
+ * is written to it afterwards is dropped.
  */
 export class NodeStdio implements Stdio {
-  #broken = false;
-  readonly #onBroken: (() => void)[] = [];
+  #isOutputLost = false;
+  readonly #onOutputLost: ((code: string) => void)[] = [];
   #lines: AsyncIterator<string> | undefined;
 
   out(text: string): void {
-    if (!this.#broken) this.#write(STDOUT, text);
+    if (!this.#isOutputLost) this.#write(STDOUT, text);
   }
 
   err(text: string): void {
@@ -26,8 +27,8 @@ export class NodeStdio implements Stdio {
     // Every write has already reached the kernel.
   }
 
-  onBrokenPipe(callback: () => void): void {
-    this.#onBroken.push(callback);
+  onOutputLost(callback: (code: string) => void): void {
+    this.#onOutputLost.push(callback);
   }
 
   async readLine(): Promise<string | undefined> {
@@ -71,7 +72,9 @@ export class NodeStdio implements Stdio {
   }
 
   columns(): number {
-    return process.stderr.columns ?? process.stdout.columns ?? 80;
+    const widths = [Number(process.env.COLUMNS), process.stderr.columns, process.stdout.columns];
+    // A terminal that nobody has given a size says 0.
+    return widths.find((width) => Number.isSafeInteger(width) && width > 0) ?? 80;
   }
 
   #write(descriptor: number, text: string): void {
@@ -80,22 +83,22 @@ export class NodeStdio implements Stdio {
       try {
         offset += writeSync(descriptor, bytes, offset);
       } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
+        const { code = 'EIO' } = error as NodeJS.ErrnoException;
         if (code === 'EAGAIN') {
           Atomics.wait(PAUSE, 0, 0, 1);
           continue;
         }
-        if (code !== 'EPIPE' && code !== 'EBADF') throw error;
-        if (descriptor === STDOUT) this.#breakPipe();
+        // Of standard error nobody could be told.
+        if (descriptor === STDOUT) this.#loseOutput(code);
         return;
       }
     }
   }
 
-  #breakPipe(): void {
-    if (this.#broken) return;
-    this.#broken = true;
-    for (const callback of this.#onBroken) callback();
+  #loseOutput(code: string): void {
+    if (this.#isOutputLost) return;
+    this.#isOutputLost = true;
+    for (const callback of this.#onOutputLost) callback(code);
   }
 }
 

@@ -151,6 +151,12 @@ export interface Processes {
    * @returns a function that stops listening
    */
   onIdle?(callback: () => void): () => void;
+  /**
+   * Calls back for an error that nothing has caught, instead of ending the process. Absent where the host looks after such
+   * errors itself.
+   * @returns a function that stops listening
+   */
+  onDefect?(callback: (error: unknown) => void): () => void;
 }
 
 export interface Environment {
@@ -212,12 +218,17 @@ export interface HttpClient {
 }
 
 export interface Stdio {
-  /** Writes at once (buffered by the kernel only). EPIPE is reported through `onBrokenPipe`. */
+  /** Writes at once (buffered by the kernel only). A failure is reported through `onOutputLost` and never thrown. */
   out(text: string): void;
+  /** As `out`; what standard error does not take is dropped. */
   err(text: string): void;
   /** Resolves when everything written has reached the kernel. */
   drain(): Promise<void>;
-  onBrokenPipe(callback: () => void): void;
+  /**
+   * Calls back once, when standard output takes nothing any more.
+   * @param callback gets the code of the system: EPIPE when the reader went away, ENOSPC on a full disk
+   */
+  onOutputLost(callback: (code: string) => void): void;
   /** One line without its newline; undefined at the end of input. */
   readLine(): Promise<string | undefined>;
   /**

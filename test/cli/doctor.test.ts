@@ -21,8 +21,8 @@ function doctor(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<E
 
 /** What was seen, by name. */
 function findings({ stdout }: Ended): Record<string, boolean> {
-  const { probe } = JSON.parse(stdout) as { probe: { findings: { what: string; seen: boolean }[] } };
-  return Object.fromEntries(probe.findings.map(({ what, seen }) => [what, seen]));
+  const { data } = JSON.parse(stdout) as { data: { probe: { findings: { what: string; seen: boolean }[] } } };
+  return Object.fromEntries(data.probe.findings.map(({ what, seen }) => [what, seen]));
 }
 
 const json = { 'content-type': 'application/json' };

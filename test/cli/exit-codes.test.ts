@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { WORKER_COMMANDS } from '../../src/cli/worker-commands.ts';
 import { CliWorld, events } from './harn.ts';
 
 const world = new CliWorld();
@@ -51,8 +52,13 @@ const rows: readonly Row[] = [
   { rule: 'a missing script', args: ['run', 'missing.harn'], code: 2, stderr: 'harn: cannot read missing.harn: there is no such file\n' },
   { rule: 'a script that is a folder', args: ['run', '.'], code: 2, stderr: 'harn: cannot read .: it is a directory\n' },
   { rule: 'nothing to run', args: ['run'], code: 2, stderr: 'give a script: harn run script.harn' },
-  { rule: 'an unknown option', args: ['run', '--frob', 'a.harn'], code: 2, stderr: 'unknown option --frob' },
+  { rule: 'an unknown option', args: ['run', '--frob', 'a.harn'], code: 2, stderr: 'unknown option --frob; see harn run --help' },
+  { rule: 'a misspelt option', args: ['run', '--jsno', 'a.harn'], code: 2, stderr: 'unknown option --jsno; did you mean --json?' },
   { rule: 'an unknown command', args: ['frob'], code: 2, stderr: "harn: unknown command 'frob'" },
+  { rule: 'a misspelt command of workers', args: ['workers', 'lst'], code: 2, stderr: 'harn workers --help lists the commands' },
+  { rule: 'an empty name of a script', args: ['run', ''], code: 2, stderr: 'the name of the script is empty' },
+  { rule: 'an empty name of a worker', args: ['run', '--resume', ''], code: 2, stderr: '--resume needs a value' },
+  { rule: 'a code that is nearly one', args: ['explain', 'sus-03'], code: 2, stderr: 'did you mean HARN-SUS-003?' },
   { rule: 'two scripts', args: ['run', 'a.harn', 'b'], code: 2, stderr: 'harn run a.harn -- b' },
   { rule: '--resume with a script', args: ['run', '--resume', 'w.json', 'yes'], code: 2, stderr: 'harn run --resume w.json -- "yes"' },
   { rule: '--resume with -e', args: ['run', '--resume', 'w.json', '-e', '1'], code: 2, stderr: '--resume and -e exclude each other' },
@@ -184,9 +190,12 @@ it('a worker that is no root loop says as well how to go on, when a resume parke
 });
 
 describe('help', () => {
-  it.each([['--help'], ['run', '--help'], ['check', '--help'], ['explain', '--help'], ['help', 'run']])(
-    '%s %s fits 80 columns',
-    (...args) => {
+  const workerCommands = Object.keys(WORKER_COMMANDS).map((name) => ['workers', name, '--help']);
+  const commands = ['run', 'check', 'fmt', 'workers', 'explain', 'init', 'doctor', 'completion'].map((name) => [name, '--help']);
+
+  it.each([[['--help']], [['help', 'run']], ...commands.map((args) => [args]), ...workerCommands.map((args) => [args])])(
+    'harn %j fits 80 columns',
+    (args) => {
       const { code, stdout, stderr } = world.harn(args);
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout).toMatch(/^Usage: harn/);

@@ -55,10 +55,14 @@ export class CliWorld {
   /** As `harn`, with no file that it writes growing beyond a size: the disk then says EFBIG. */
   limited(args: readonly string[], { fileBytes }: { readonly fileBytes: number }): Ended {
     // A signal that is ignored stays ignored over `exec`; units are of 512 bytes.
-    const script = `trap '' XFSZ; ulimit -f ${fileBytes / 512}; exec "$0" "$@"`;
+    return this.shell(`trap '' XFSZ; ulimit -f ${fileBytes / 512}; exec "$0" "$@"`, args);
+  }
+
+  /** As `harn`, started by a shell script in which `"$0" "$@"` is the command. */
+  shell(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Ended {
     const { status, stdout, stderr } = spawnSync('sh', ['-c', script, process.execPath, BIN, ...args], {
       cwd: this.folder,
-      env: this.environment,
+      env: { ...this.environment, ...env },
       encoding: 'utf8',
       timeout: 60_000,
     });

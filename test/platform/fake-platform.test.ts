@@ -83,14 +83,14 @@ describe('fake platform', () => {
     expect([stdio.isTty('stderr'), stdio.isTty('stdout')]).toEqual([true, false]);
   });
 
-  it('a broken pipe is told once, and takes no more text', () => {
+  it('output that is lost is told once, and takes no more text', () => {
     const { stdio } = createFakePlatform();
-    let told = 0;
-    stdio.onBrokenPipe(() => told++);
-    stdio.breakPipe();
-    stdio.breakPipe();
+    const told: string[] = [];
+    stdio.onOutputLost((code) => told.push(code));
+    stdio.loseOutput('ENOSPC');
+    stdio.loseOutput();
     stdio.out('lost');
-    expect([told, stdio.stdout]).toEqual([1, '']);
+    expect([told, stdio.stdout]).toEqual([['ENOSPC'], '']);
   });
 
   it('answers programs and requests as scripted, and remembers them', async () => {

@@ -26,7 +26,7 @@ export async function checkCommand(platform: Platform, paths: readonly string[],
   } else {
     const palette = await paletteFor(platform, 'stderr');
     for (const diagnostic of found) {
-      const source = sources.get(diagnostic.path) ?? readIfThere(platform, diagnostic.path);
+      const source = sources.get(diagnostic.path) ?? readIfPossible(platform, diagnostic.path);
       platform.stdio.err(renderDiagnostic(shown(platform, diagnostic), source, palette));
     }
     platform.stdio.err(`${summary(counts)}\n`);
@@ -46,6 +46,11 @@ function shown(platform: Platform, diagnostic: Diagnostic & { readonly path: str
   return { ...diagnostic, path: shortPath(platform, diagnostic.path) };
 }
 
-function readIfThere({ files }: Platform, path: string): string | undefined {
-  return files.stat(path)?.isFile === true ? files.readText(path) : undefined;
+/** For an excerpt only: that a file cannot be read is what the diagnostic says. */
+function readIfPossible({ files }: Platform, path: string): string | undefined {
+  try {
+    return files.stat(path)?.isFile === true ? files.readText(path) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -3,10 +3,12 @@ import { type LlmSettings, NO_SETTINGS } from '../../agent/llm-settings.ts';
 import { errorText } from '../../base/harn-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { findProjectRoot } from '../../runtime/project-root.ts';
+import { findProjectRoot, INLINE } from '../../runtime/project-root.ts';
+import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
 import { paletteFor } from '../palette.ts';
 import { UsageError } from '../parse-options.ts';
+import { stateRootFor } from '../state-root.ts';
 import { VERSION } from '../version.ts';
 
 /** `harn doctor`: is everything there that a run needs, and what does a model service really do? */
@@ -29,7 +31,7 @@ export async function doctorCommand(platform: Platform, provider: string | undef
     throw new UsageError('--model needs a provider: harn doctor PROVIDER --model NAME');
   const projectRoot = findProjectRoot(platform, platform.files.cwd());
   const settings = await readSettings(platform, projectRoot);
-  const checks = [nodeCheck(), folderCheck(platform, 'state folder', stateFolder(platform, projectRoot)), settings.check];
+  const checks = [nodeCheck(), folderCheck(platform, 'state folder', stateRootFor(platform, INLINE)), settings.check];
   if (provider === undefined) {
     checks.push(...(await providerChecks(platform, settings.settings)));
     return report(platform, checks, undefined, options);
@@ -42,10 +44,6 @@ function nodeCheck(): Check {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const ok = major > 20 || (major === 20 && minor >= 19);
   return { name: 'Node', ok, detail: process.versions.node, ...(ok ? {} : { hint: 'install Node 20.19 or newer' }) };
-}
-
-function stateFolder({ env, files }: Platform, projectRoot: string | undefined): string {
-  return env.get('HARN_STATE_DIR') ?? `${projectRoot ?? files.cwd()}/.harn`;
 }
 
 /** The nearest folder that exists must take a file: nothing is created for a question. */
@@ -132,13 +130,12 @@ async function report(
 ): Promise<number> {
   const isWell = checks.every((check) => check.ok);
   if (json === true) {
-    const answer: JsonObject = {
-      ok: isWell,
+    const data = {
       version: VERSION,
       checks: checks.map(({ name, ok, detail, hint }) => ({ name, ok, detail, hint: hint ?? null })),
       probe: probed === undefined ? null : probeJson(probed),
     };
-    platform.stdio.out(`${JSON.stringify(answer)}\n`);
+    writeEnvelope(platform, { ok: isWell, data });
   } else {
     const { error, bold } = await paletteFor(platform, 'stdout');
     for (const { name, ok, detail, hint } of checks) {

@@ -1,6 +1,8 @@
 import { ERROR_CODES, type ErrorCode } from '../../base/error-codes.ts';
+import { nearestName } from '../../base/near-name.ts';
 import { CHECKER_CODES } from '../../language/check-codes.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
 import { UsageError } from '../parse-options.ts';
 import { wrapText } from '../wrap.ts';
@@ -13,15 +15,24 @@ export interface ExplainOptions {
 }
 
 /** `harn explain CODE`: what a code means and what to do; without a code the list of all. @returns the exit code */
-export function explainCommand({ stdio }: Platform, code: string | undefined, options: ExplainOptions): number {
-  if (code === undefined) {
-    stdio.out(options.json === true ? `${JSON.stringify(ALL_CODES)}\n` : listOfCodes());
-    return EXIT.success;
-  }
-  const entry = ALL_CODES.find((known) => known.code === code.toUpperCase());
-  if (entry === undefined) throw new UsageError(`there is no code ${code}; harn explain lists them all`);
-  stdio.out(options.json === true ? `${JSON.stringify(entry)}\n` : explanation(entry));
+export function explainCommand(platform: Platform, code: string | undefined, options: ExplainOptions): number {
+  const entries = code === undefined ? ALL_CODES : [entryOf(code)];
+  if (options.json === true) writeEnvelope(platform, { ok: true, data: { codes: entries.map((entry) => ({ ...entry })) } });
+  else platform.stdio.out(code === undefined ? listOfCodes() : entries.map(explanation).join(''));
   return EXIT.success;
+}
+
+/** However it is written: in any case, and without the word that all codes begin with. */
+function entryOf(text: string): ErrorCode {
+  const code = text.toUpperCase().replace(/^(?!HARN-)/, 'HARN-');
+  const entry = ALL_CODES.find((known) => known.code === code);
+  if (entry !== undefined) return entry;
+  const near = nearestName(
+    code,
+    ALL_CODES.map((known) => known.code),
+  );
+  const hint = near === undefined ? 'harn explain lists them all' : `did you mean ${near}? harn explain lists them all`;
+  throw new UsageError(`there is no code ${text}; ${hint}`);
 }
 
 function listOfCodes(): string {

@@ -14,7 +14,7 @@ import { builtinPolicy } from '../builtin-flags.ts';
 import { cachedPrograms } from '../cached-programs.ts';
 import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
-import { createRunOutput, type RunOutput } from '../output.ts';
+import { type RunOutput, withRunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import { parkHint } from '../park-hint.ts';
 import { UsageError } from '../parse-options.ts';
@@ -23,10 +23,13 @@ import { SignalWatch } from '../signals.ts';
 import { stateRootFor } from '../state-root.ts';
 
 /** `harn run --resume PATH [-- INPUT]`: goes on with a parked loop in this process. @returns the exit code */
-export async function resumeCommand(platform: Platform, args: RunArguments): Promise<number> {
+export function resumeCommand(platform: Platform, args: RunArguments): Promise<number> {
+  return withRunOutput(platform, args, (output) => resume(platform, args, output));
+}
+
+async function resume(platform: Platform, args: RunArguments, output: RunOutput): Promise<number> {
   const { options, rest } = args;
   const target = String(options.resume);
-  const output = createRunOutput(platform, { json: options.json === true, quiet: options.quiet === true });
   const host = new RunHost({
     platform,
     scriptPath: INLINE,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
+import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { toJson } from '../../runtime/json.ts';
@@ -11,7 +11,7 @@ import { builtinPolicy } from '../builtin-flags.ts';
 import { cachedPrograms } from '../cached-programs.ts';
 import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
-import { createRunOutput, type RunOutput } from '../output.ts';
+import { type RunOutput, withRunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
 import { UsageError } from '../parse-options.ts';
 import type { RunArguments } from '../run-options.ts';
@@ -20,9 +20,12 @@ import { shortPath } from '../source-files.ts';
 import { stateRootFor } from '../state-root.ts';
 
 /** `harn run`: a script from a file or from `-e`. @returns the exit code */
-export async function runCommand(platform: Platform, args: RunArguments): Promise<number> {
+export function runCommand(platform: Platform, args: RunArguments): Promise<number> {
+  return withRunOutput(platform, args, (output) => run(platform, args, output));
+}
+
+async function run(platform: Platform, args: RunArguments, output: RunOutput): Promise<number> {
   const { options } = args;
-  const output = createRunOutput(platform, { json: options.json === true, quiet: options.quiet === true });
   const palette = await paletteFor(platform, 'stderr');
   const script = readScript(platform, args);
   const programs = cachedPrograms(platform);
@@ -35,9 +38,9 @@ export async function runCommand(platform: Platform, args: RunArguments): Promis
     argv: args.rest ?? [],
     output,
     stateRoot: stateRootFor(platform, script.path),
-    onHost: (run) => {
-      setBuiltinPolicy(run, policy);
-      ended = new SignalWatch(platform, run, output, { quiet: options.quiet === true }).ended;
+    onHost: (host) => {
+      setBuiltinPolicy(host, policy);
+      ended = new SignalWatch(platform, host, output, { quiet: options.quiet === true }).ended;
     },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
     prepare: (context) => models.apply(context.run),
@@ -90,19 +93,24 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
       for (const diagnostic of outcome.diagnostics)
         output.err(renderDiagnostic(shown(platform, diagnostic), sourceOf(platform, diagnostic, source), palette));
       const [first] = outcome.diagnostics;
+      const diagnostics = outcome.diagnostics.map((diagnostic) => diagnosticToJson(shown(platform, diagnostic)));
       output.json?.failure(
-        { code: first?.code ?? first?.stage ?? 'error', message: first?.message ?? '', details: { errors: outcome.diagnostics.length } },
+        {
+          code: first?.code ?? first?.stage ?? 'error',
+          message: first?.message ?? '',
+          details: { errors: diagnostics.length, diagnostics },
+        },
         EXIT.failure,
       );
       return EXIT.failure;
     }
-    case 'failed':
+    case 'failed': {
+      const { code = 'runtime', message, data, at } = outcome.failure;
       output.err(renderFailure(platform, outcome.failure, palette));
-      output.json?.failure(
-        { code: outcome.failure.code ?? 'runtime', message: outcome.failure.message, details: outcome.failure.data },
-        EXIT.failure,
-      );
+      const place = at === undefined ? {} : { at: { path: shortPath(platform, at.path), line: at.line } };
+      output.json?.failure({ code, message, details: { ...data, ...place } }, EXIT.failure);
       return EXIT.failure;
+    }
   }
 }
 

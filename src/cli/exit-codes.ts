@@ -1,3 +1,5 @@
+import type { StopSignal } from '../platform/platform.ts';
+
 /** Exit codes of the command line (spec/agents.md 12.5, spec/language.md 11.6). An entry value that is an int is its own code. */
 export const EXIT = {
   success: 0,
@@ -16,4 +18,8 @@ export const EXIT = {
 /** How a command ends whose standard output takes nothing any more. @param code of the system, as `Stdio.onOutputLost` tells it */
 export function exitCodeOfLostOutput(code: string): number {
   return code === 'EPIPE' || code === 'EBADF' ? EXIT.brokenPipe : EXIT.failure;
+}
+
+export function exitCodeOfSignal(signal: StopSignal): number {
+  return signal === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
 }

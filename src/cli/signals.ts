@@ -3,7 +3,7 @@ import type { Platform, StopSignal } from '../platform/platform.ts';
 import type { Run } from '../runtime/context.ts';
 import { interruptsOf } from '../runtime/interrupt.ts';
 import { type StopHandler, type StoppedLoops, stopSignals } from '../runtime/stop-signals.ts';
-import { EXIT, exitCodeOfLostOutput } from './exit-codes.ts';
+import { exitCodeOfLostOutput, exitCodeOfSignal } from './exit-codes.ts';
 import type { RunOutput } from './output.ts';
 import { interruptedHint } from './park-hint.ts';
 
@@ -71,7 +71,7 @@ export class SignalWatch {
   }
 
   async #receive(signal: StopSignal): Promise<void> {
-    if (this.#isStopping) return this.#end(exitCodeOf(signal));
+    if (this.#isStopping) return this.#end(exitCodeOfSignal(signal));
     this.#isStopping = true;
     const { handler } = stopSignals(this.#run);
     if (handler === undefined) return this.#finish(signal, { suspensions: [], interrupted: [] });
@@ -81,7 +81,7 @@ export class SignalWatch {
     const grace = graceMs(this.#platform);
     const cut = (): void => {
       this.#settle(signal, handler);
-      this.#platform.processes.exit(exitCodeOf(signal));
+      this.#platform.processes.exit(exitCodeOfSignal(signal));
     };
     // Later than the timers, which end the grace time unless the thread is busy.
     const stopAlarm = interruptsOf(this.#run).alarm(grace + BUSY_WHILE_STOPPING_MS, cut, 'real');
@@ -110,17 +110,13 @@ export class SignalWatch {
 
   /** The terminal event of the JSON stream, and the exit code. */
   #finish(signal: StopSignal, { suspensions, interrupted }: StoppedLoops): void {
-    const code = exitCodeOf(signal);
+    const code = exitCodeOfSignal(signal);
     const first: JsonObject | undefined = suspensions[0];
     const details = { signal, worker_ids: interrupted.map(({ workerId }) => workerId) };
     if (first !== undefined) this.#output.json?.result(first, code);
     else this.#output.json?.failure({ code: 'signal', message: `stopped by ${signal}`, details }, code);
     this.#end(code);
   }
-}
-
-function exitCodeOf(signal: StopSignal): number {
-  return signal === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
 }
 
 function graceMs(platform: Platform): number {

@@ -29,12 +29,16 @@ export function wakeLines(head: WorkerHead, facts: WakeFacts): string[] {
   ];
 }
 
-function stateLines({ status }: WorkerHead): string[] {
+function stateLines({ id, status }: WorkerHead): string[] {
   switch (status) {
     case 'running':
       return ['it runs; nothing has to wake it'];
     case 'awaiting':
-      return ['worker_trigger of the script that runs it starts its next cycle'];
+      // Between cycles nobody holds it, so that nothing tells whether that process still lives.
+      return [
+        'worker_trigger of the script that started it starts its next cycle, as long as the process of that script lives',
+        `nobody else can wake it; harn workers close ${id} ends it`,
+      ];
     case 'interrupted':
       return ['nobody: its process ended in the middle of its work; a resume goes on from its last settled step'];
     default:

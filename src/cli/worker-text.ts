@@ -40,7 +40,7 @@ function livenessMark({ liveness }: SeenProcess): string {
 /** What will happen next, and when. @param scheduledAt the next tick of its schedule */
 export function nextWakeText(head: WorkerHead, scheduledAt: Instant | undefined, now: Instant): string {
   const { suspension } = head;
-  if (suspension === undefined) return head.status === 'interrupted' ? 'by hand' : '-';
+  if (suspension === undefined) return { interrupted: 'by hand', awaiting: 'by its script' }[String(head.status)] ?? '-';
   const { attendance } = suspension;
   if (attendance === 'unattended') return 'nobody';
   if (attendance === 'open') return openWakeText(head, suspension);

@@ -47,6 +47,8 @@ export interface Message {
   readonly severity: 'error' | 'warning';
   readonly code?: string | undefined;
   readonly text: string;
+  /** The file that it is about, where there is no place in it to show. */
+  readonly path?: string | undefined;
   readonly excerpt?: Excerpt | undefined;
   readonly help?: string | undefined;
   readonly notes?: readonly string[] | undefined;
@@ -62,6 +64,7 @@ export function renderMessage(message: Message, palette: Palette = PLAIN): strin
   const equals = palette.gutter('=');
   const lines = [`${paint(`${message.severity}${message.code === undefined ? '' : `[${message.code}]`}`)}: ${palette.bold(message.text)}`];
   if (excerpt !== undefined) lines.push(...renderExcerpt(excerpt, margin, paint, palette));
+  else if (message.path !== undefined) lines.push(`${margin}${palette.gutter('-->')} ${message.path}`);
   if (message.help !== undefined) lines.push(`${margin} ${equals} help: ${message.help}`);
   for (const note of message.notes ?? []) lines.push(`${margin} ${equals} note: ${note}`);
   for (const caller of message.trace ?? []) lines.push(`${margin}${equals} note: ${caller}`);
@@ -91,7 +94,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: string | undefi
     span === undefined || path === undefined
       ? undefined
       : { path, source, line: span.line, column: span.column, length: [...(covered ?? '')].length, label };
-  return renderMessage({ severity, code, text: diagnostic.message, excerpt, help, notes }, palette);
+  return renderMessage({ severity, code, text: diagnostic.message, path, excerpt, help, notes }, palette);
 }
 
 /** A diagnostic for programs (`--json`): the same facts, with the place in plain numbers. */

@@ -1,5 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/base/error-codes.ts';
+import { main } from '../../src/cli/main.ts';
+import { createFakePlatform } from '../../src/platform/fake-platform.ts';
 import { CliWorld } from './harn.ts';
 
 const world = new CliWorld();
@@ -34,6 +36,15 @@ it('--json has the same facts for programs', () => {
     ok: false,
     data: { files: 1, errors: 1, warnings: 0, diagnostics: [{ severity: 'error', stage: 'parser', path: 'alone/parse.harn', line: 2 }] },
   });
+});
+
+it('a file that may not be read is a finding, in text as in JSON', async () => {
+  const platform = createFakePlatform({ files: { '/work/secret.harn': 'println(1)' } });
+  platform.files.readText = () => {
+    throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', syscall: 'open' });
+  };
+  expect(await main(['check', '/work'], platform)).toBe(1);
+  expect(platform.stdio.stderr).toBe(`error: cannot read the file: EACCES\n  --> /work/secret.harn\n1 file checked: 1 error, 0 warnings\n`);
 });
 
 it('what is not there is a usage error', () => {

@@ -98,6 +98,12 @@ describe('without a provider nothing is asked', () => {
     expect(server.received).toEqual([]);
   });
 
+  test('the state folder is where runs have it, also from a relative name', async () => {
+    const ended = await doctor([], { HARN_STATE_DIR: 'state' });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toContain(`state folder: ${world.folder}/state\n`);
+  });
+
   test('a chosen provider without its key is not', async () => {
     const ended = await doctor([], { HARN_PROVIDER: 'openai', OPENAI_API_KEY: '' });
     expect(ended.code).toBe(1);

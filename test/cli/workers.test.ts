@@ -211,6 +211,20 @@ describe('harn workers close', () => {
   });
 });
 
+/** A retriggerable worker whose script has ended after its first cycle. @returns its id */
+function parkBetweenCycles(): string {
+  world.write(
+    'cycles.harn',
+    `llm_mock({text: "one"})
+let worker = spawn_agent({name: "w", task: "work", options: {provider: "mock"}, carry: {retriggerable: true}})
+println(worker.id)
+while list_agents()[0].status == "running" { sleep(1ms) }
+`,
+  );
+  const { stdout } = world.harn(['run', 'cycles.harn']);
+  return stdout.trim();
+}
+
 describe('harn workers wait', () => {
   it('comes back when another process has ended the worker', async () => {
     const snapshot = park();
@@ -247,6 +261,16 @@ describe('harn workers wait', () => {
     expect(json('wait', snapshot, '--until', 'running')).toMatchObject({ ok: false, error: { code: 'unreachable' } });
   });
 
+  it('says what ends the wait for a worker that waits for its script, and where it stands when a signal ends it', async () => {
+    const id = parkBetweenCycles();
+    const waiting = world.start(['workers', 'wait', id]);
+    await waiting.saw('is awaiting; waiting until somebody closes it; only the script that started it can give it more work');
+    waiting.child.kill('SIGINT');
+    const { code, stdout, stderr } = await waiting.ended;
+    expect([code, stdout]).toEqual([130, 'awaiting\n']);
+    expect(stderr).toContain(`harn: stopped waiting; ${id} is still awaiting\n`);
+  });
+
   it('says so when the worker failed', () => {
     const snapshot = park();
     mock('fails.jsonl', { error: { category: 'auth', message: 'no key' } });
@@ -257,6 +281,17 @@ describe('harn workers wait', () => {
 });
 
 describe('harn workers why', () => {
+  it('says of a worker that waits for its script what can still be done', () => {
+    const id = parkBetweenCycles();
+    const { code, stdout } = workers('why', id);
+    expect(code).toBe(1);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'worker_trigger of the script that started it starts its next cycle, as long as the process of that script lives ' +
+        `nobody else can wake it; harn workers close ${id} ends it`,
+    );
+    expect(workers('list').stdout).toContain('by its script');
+  });
+
   it('says what a timeout and a topic would do, and that nobody will do it', () => {
     const snapshot = park({ timeout: { duration_minutes: 90, on_timeout: 'fail' }, on_event: 'deploys' });
     world.harn(['run', '-e', 'event_log.emit("deploys", "shipped", {sha: "abc"})']);

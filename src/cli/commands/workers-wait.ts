@@ -6,7 +6,7 @@ import { operatorTarget } from '../../runtime/agent-resume.ts';
 import { snapshotError } from '../../store/snapshot-error.ts';
 import { workerFileSet } from '../../store/worker-folder.ts';
 import { STATUSES } from '../../store/worker-status.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, exitCodeOfSignal } from '../exit-codes.ts';
 import { type Operator, type OperatorOutcome, runAsOperator } from '../operator.ts';
 import { UsageError } from '../parse-options.ts';
 import { listingJson } from '../worker-json.ts';
@@ -37,6 +37,7 @@ export function waitCommand(platform: Platform, worker: string, options: WaitOpt
   return runAsOperator(platform, options, async (operator) => {
     const snapshotPath = snapshotPathOfTarget(operator.lifecycle, operatorTarget(operator.host, worker));
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : platform.clock.monotonicMs() + timeoutMs;
+    const stop = stopBySignal(platform);
     let isFirst = true;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
       const head = await readHead(operator, snapshotPath, worker);
@@ -47,7 +48,9 @@ export function waitCommand(platform: Platform, worker: string, options: WaitOpt
       isFirst = false;
       const leftMs = deadline - platform.clock.monotonicMs();
       if (leftMs <= 0) return outcome(operator, head, 'timeout');
-      await platform.clock.sleep(Math.min(pauseMs, leftMs));
+      if (stop.aborted) return { ...outcome(operator, head, 'signal'), exitCode: exitCodeOfSignal(stop.reason) };
+      // A signal ends the pause, and is looked at after the next look at the worker.
+      await platform.clock.sleep(Math.min(pauseMs, leftMs), stop).catch(() => undefined);
     }
   });
 }
@@ -84,18 +87,31 @@ function isReached({ status, lifecycleState }: WorkerHead, states: readonly stri
 }
 
 /** Whoever waits for something that nobody will bring about should know it. */
-function waitingNote({ id, status, suspension }: WorkerHead): string {
-  const attendance = status === 'interrupted' ? 'open' : suspension?.attendance;
-  const why = {
-    open: 'until somebody resumes or closes it',
-    unattended: 'until somebody resumes or closes it, since the process that should wake it is gone',
-    attended: 'until it is woken',
-    elsewhere: 'until it is woken',
-  }[attendance ?? 'attended'];
-  return status === 'running' || status === 'awaiting' ? '' : `harn: ${id} is ${status}; waiting ${why}\n`;
+function waitingNote(head: WorkerHead): string {
+  const what = whatEndsIt(head);
+  return what === undefined ? '' : `harn: ${head.id} is ${head.status}; waiting until ${what}\n`;
 }
 
-function outcome({ platform }: Operator, head: WorkerHead, problem: 'failed' | 'unreachable' | 'timeout' | undefined): OperatorOutcome {
+function whatEndsIt({ status, suspension }: WorkerHead): string | undefined {
+  if (status === 'running') return undefined;
+  if (status === 'awaiting') return 'somebody closes it; only the script that started it can give it more work, while its process lives';
+  const attendance = suspension?.attendance ?? 'open';
+  return {
+    open: 'somebody resumes or closes it',
+    unattended: 'somebody resumes or closes it, since the process that should wake it is gone',
+    attended: 'it is woken',
+    elsewhere: 'it is woken',
+  }[attendance];
+}
+
+/** @returns aborted by SIGINT or SIGTERM, with the name of the signal as its reason */
+function stopBySignal({ processes }: Platform): AbortSignal {
+  const stop = new AbortController();
+  processes.onSignal((signal) => stop.abort(signal));
+  return stop.signal;
+}
+
+function outcome({ platform }: Operator, head: WorkerHead, problem: 'failed' | 'unreachable' | 'timeout' | 'signal' | undefined): OperatorOutcome {
   const data = { worker: listingJson(platform, head, undefined) };
   const text = `${head.status}\n`;
   if (problem === undefined) return { exitCode: EXIT.success, text, data };
@@ -103,6 +119,7 @@ function outcome({ platform }: Operator, head: WorkerHead, problem: 'failed' | '
     failed: `${head.id} failed${head.reason === undefined ? '' : `: ${head.reason}`}`,
     unreachable: `${head.id} is ${head.status} and stays so`,
     timeout: `${head.id} is still ${head.status}`,
+    signal: `stopped waiting; ${head.id} is still ${head.status}`,
   }[problem];
   return { exitCode: EXIT.failure, text, notes: `harn: ${message}\n`, data, error: { code: problem, message, details: {} } };
 }

@@ -262,7 +262,7 @@ worker_01990000-0002  suspended  3h0m  parent  by hand  [2J漢字 second line
       },
     });
     expect(await main(['workers', 'list'], { ...platform, files })).toBe(1);
-    expect(platform.stdio.stderr).toBe("error: EACCES: permission denied, scandir '/project/.harn/workers'\n");
+    expect(platform.stdio.stderr).toBe("harn: EACCES: permission denied, scandir '/project/.harn/workers'\n");
     expect(await main(['workers', 'list', '--json'], { ...platform, files })).toBe(1);
     expect(JSON.parse(platform.stdio.stdout)).toMatchObject({ ok: false, data: null, error: { code: 'EACCES' } });
   });

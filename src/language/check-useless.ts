@@ -91,7 +91,8 @@ function isIdle(node: Expression): boolean {
 
 /** `a == 1` or `- 3` as a statement whose value nobody takes. */
 export function checkIdleValue(state: CheckState, statement: Statement): void {
-  if (statement.kind !== 'ExpressionStatement') return;
+  // The last value of a script is its entry value, and an int there its exit code.
+  if (statement.kind !== 'ExpressionStatement' || statement === state.items.at(-1)) return;
   const { expression } = statement;
   const isSign = expression.kind === 'Unary' && expression.operator === '-';
   const isComparison = expression.kind === 'Binary' && expression.operator === '==';

@@ -428,7 +428,7 @@ const SILENT: readonly Row[] = [
     message: '2:1 nothing takes this value',
     code: 'HARN-LNT-002',
     help: '`=` assigns',
-    right: 'var a = 1\na = 2\nlet f = { b -> b == 2 }',
+    right: 'var a = 1\na = 2\nlet f = { b -> b == 2 }\na == 2',
   },
   {
     wrong: 'let n = 3\nfor i in n { println(i) }',

@@ -69,15 +69,19 @@ describe('T39: a mistake on the command line is a line of JSON as well, and exit
 });
 
 describe('every command that has --json prints one envelope', () => {
-  it.each([[['explain']], [['explain', 'HARN-SUS-003']], [['doctor']], [['workers', 'list']], [['workers', 'prune']], [['workers', 'verify']]])(
-    '%j',
-    async (argv) => {
-      const platform = createFakePlatform();
-      expect(await main([...argv, '--json'], platform)).toBe(0);
-      expect(JSON.parse(platform.stdio.stdout)).toMatchObject({ schemaVersion: 1, ok: true, error: null, warnings: [] });
-      expect(platform.stdio.stdout.match(/\n/g)).toHaveLength(1);
-    },
-  );
+  it.each([
+    [['explain']],
+    [['explain', 'HARN-SUS-003']],
+    [['doctor']],
+    [['workers', 'list']],
+    [['workers', 'prune']],
+    [['workers', 'verify']],
+  ])('%j', async (argv) => {
+    const platform = createFakePlatform();
+    expect(await main([...argv, '--json'], platform)).toBe(0);
+    expect(JSON.parse(platform.stdio.stdout)).toMatchObject({ schemaVersion: 1, ok: true, error: null, warnings: [] });
+    expect(platform.stdio.stdout.match(/\n/g)).toHaveLength(1);
+  });
 });
 
 describe('a rejected script', () => {
@@ -108,7 +112,10 @@ describe('an error that harn has not foreseen', () => {
     const { code, stdout, stderr } = await run.ended;
     expect(code).toBe(70);
     expect(stderr).toMatch(/^harn: internal error; please report it with this text:\nError: a defect\n/);
-    expect(terminalOf(stdout)).toMatchObject({ data: { event_type: 'error', exit_code: 70 }, error: { code: 'internal', message: 'a defect' } });
+    expect(terminalOf(stdout)).toMatchObject({
+      data: { event_type: 'error', exit_code: 70 },
+      error: { code: 'internal', message: 'a defect' },
+    });
   });
 });
 
@@ -142,7 +149,14 @@ describe('what the system refuses is no defect of harn', () => {
 
   it('a recording that cannot be written', () => {
     writeFileSync(`${world.folder}/taken`, '');
-    const { code, stderr, stdout } = world.harn(['run', '--json', '-e', 'llm_mock({text: "a"})\nllm_call("x", nil, {provider: "mock"})', '--llm-mock-record', 'taken/tape']);
+    const { code, stderr, stdout } = world.harn([
+      'run',
+      '--json',
+      '-e',
+      'llm_mock({text: "a"})\nllm_call("x", nil, {provider: "mock"})',
+      '--llm-mock-record',
+      'taken/tape',
+    ]);
     expect(code).toBe(1);
     expect(stderr).toBe('harn: taken/tape: not a directory (open)\n');
     expect(terminalOf(stdout)).toMatchObject({ error: { code: 'ENOTDIR' }, data: { exit_code: 1 } });

@@ -111,7 +111,11 @@ function stopBySignal({ processes }: Platform): AbortSignal {
   return stop.signal;
 }
 
-function outcome({ platform }: Operator, head: WorkerHead, problem: 'failed' | 'unreachable' | 'timeout' | 'signal' | undefined): OperatorOutcome {
+function outcome(
+  { platform }: Operator,
+  head: WorkerHead,
+  problem: 'failed' | 'unreachable' | 'timeout' | 'signal' | undefined,
+): OperatorOutcome {
   const data = { worker: listingJson(platform, head, undefined) };
   const text = `${head.status}\n`;
   if (problem === undefined) return { exitCode: EXIT.success, text, data };

@@ -87,9 +87,9 @@ export class JournalWriter {
  * @throws HarnError `HARN-SUS-004`, reason `malformed`, with the line number, for damage anywhere but at the end
  */
 export function readJournal(files: Files, path: string, facts: SnapshotErrorFacts): Journal | undefined {
-  const text = unlessGone(() => files.readText(path));
-  if (text === undefined) return undefined;
-  const records = parseLines(text, { ...facts, path });
+  const bytes = unlessGone(() => files.readBytes(path));
+  if (bytes === undefined) return undefined;
+  const records = parseLines(decodeUtf8(bytes), { ...facts, path });
   const [open, ...rest] = records;
   if (open === undefined) return undefined;
   if (!isJournalOpen(open)) throw malformedLine(1, 'expected a valid `open` record', { ...facts, path });
@@ -125,7 +125,7 @@ function line(record: JsonObject): string {
 }
 
 function parseLines(text: string, facts: SnapshotErrorFacts): JsonObject[] {
-  const lines = text.replace(/^\ufeff/, '').split('\n');
+  const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const records: JsonObject[] = [];
   for (const [index, content] of lines.entries()) {

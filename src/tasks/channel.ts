@@ -35,11 +35,6 @@ export class Channel<T> {
     return this.#values.size;
   }
 
-  /** True when a receive would answer at once: there is a value, or the end. */
-  get isReady(): boolean {
-    return this.#values.size > 0 || this.#isClosed;
-  }
-
   /** Resolves with true when the value is in the channel; with false when the channel is, or gets, closed. */
   send(value: T, signal: AbortSignal): boolean | Promise<boolean> {
     if (this.#isClosed) return false;

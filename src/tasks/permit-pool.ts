@@ -134,10 +134,6 @@ export class Permit {
     this.#giveBack = giveBack;
   }
 
-  get isReleased(): boolean {
-    return this.#giveBack === undefined;
-  }
-
   /** Gives the units back; true the first time, false afterwards. */
   release(): boolean {
     const giveBack = this.#giveBack;

@@ -17,6 +17,21 @@ describe('an atomic write', () => {
     expect(readdirSync(directory)).toEqual(['file.json']);
   });
 
+  it('flushes the content before it gets its name, and then the name', () => {
+    const directory = scratchDirectory();
+    const path = join(directory, 'file.json');
+    const files = new FaultyFiles(testPlatform().files);
+    writeAtomic(testPlatform({ files }), path, 'new');
+    const temporary = files.calls[0]?.split(' ')[1] ?? '';
+    expect(files.calls).toEqual([
+      `open ${temporary} exclusive`,
+      `handle.write ${temporary}`,
+      `handle.sync ${temporary}`,
+      `rename ${temporary} ${path}`,
+      `syncDirectory ${directory}`,
+    ]);
+  });
+
   it('T14 leaves the old or the new content when the process dies at any call', () => {
     for (const how of ['killBefore', 'killAfter'] as const) {
       for (let at = 0; at < 5; at++) {

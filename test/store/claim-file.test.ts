@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderInstant } from '../../src/base/instant.ts';
+import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import {
   acquireClaim,
   type Claim,
@@ -150,6 +151,57 @@ describe('a claim', () => {
       expect(readdirSync(directory)).toEqual(['c.claim']);
     });
   }
+
+  it.each([
+    ['respected until a lease has passed', 0, 'held'],
+    ['taken over when it is older than a lease', LEASE_MS + 1, 'won'],
+  ] as const)('that nobody can read is %s', (_rule, ageMs, outcome) => {
+    const path = join(scratchDirectory(), 'c.claim');
+    writeFileSync(path, '{"token":');
+    utimesSync(path, NOW / 1000, NOW / 1000);
+    const w = world();
+    w.now += ageMs;
+    expect(acquireClaim(w, path, facts).kind).toBe(outcome);
+  });
+
+  it('of an owner that is heard again before it is removed stays', () => {
+    const path = join(scratchDirectory(), 'c.claim');
+    const silent = world();
+    const first = won(acquireClaim(silent, path, facts));
+    const thief = world();
+    thief.now = NOW + LEASE_MS + 1;
+    silent.now = thief.now;
+    const { files } = thief;
+    const open = (name: string, ...how: [Parameters<typeof files.open>[1], number?]) => {
+      // The first thing a thief does after its look is to ask for the right to remove the claim.
+      if (name.includes('.stale.')) silent.beats[0]?.();
+      return files.open(name, ...how);
+    };
+    const attempt = acquireClaim({ ...thief, files: Object.assign(Object.create(files) as typeof files, { open }) }, path, facts);
+    expect(attempt).toMatchObject({ kind: 'held', by: { token: first.token } });
+    expect(first.isHeld()).toBe(true);
+  });
+
+  it('is flushed before anybody can see it', () => {
+    const path = join(scratchDirectory(), 'c.claim');
+    const files = new FaultyFiles(testPlatform().files);
+    won(acquireClaim({ ...world(), files }, path, facts));
+    const calls = files.calls.map((call) => call.split(' ')[0]);
+    expect(calls.slice(0, 4)).toEqual(['open', 'handle.write', 'handle.sync', 'link']);
+  });
+
+  it('that the disk will not remove keeps nobody out', () => {
+    const path = join(scratchDirectory(), 'c.claim');
+    const w = world();
+    const stuck = Object.assign(Object.create(w.files) as typeof w.files, {
+      unlink: (name: string) => {
+        if (name === path) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+        w.files.unlink(name);
+      },
+    });
+    won(acquireClaim({ ...w, files: stuck }, path, facts)).release();
+    expect(acquireClaim(world(), path, facts).kind).toBe('won');
+  });
 
   it('T05 an owner that was robbed neither beats into the new claim nor removes it', () => {
     const path = join(scratchDirectory(), 'c.claim');

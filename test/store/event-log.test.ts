@@ -1,6 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FaultyFiles } from '../../src/platform/fault-points.ts';
+import type { FileHandle } from '../../src/platform/platform.ts';
 import { createEventLog, type EventLog, FileEventLog, MemoryEventLog } from '../../src/store/event-log.ts';
 import { scratchDirectory } from './scratch.ts';
 import { testPlatform } from './test-platform.ts';
@@ -44,6 +46,37 @@ describe('an event log in files', () => {
     const logs = [new FileEventLog(files, directory), new FileEventLog(files, directory)] as const;
     const ids = Array.from({ length: 20 }, (_, n) => logs[n % 2 === 0 ? 0 : 1].append(event('a', n)).id);
     expect(ids).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  });
+
+  it('gives the id of its own record when another process appends in the same moment', () => {
+    const directory = join(scratchDirectory(), 'events');
+    const other = new FileEventLog(files, directory);
+    const overtaken = Object.assign(Object.create(files) as typeof files, {
+      open: (...args: Parameters<typeof files.open>): FileHandle => {
+        const handle = files.open(...args);
+        return {
+          write: (data) => handle.write(data),
+          sync: () => handle.sync(),
+          close: () => {
+            handle.close();
+            other.append(event('a', 2));
+          },
+        };
+      },
+    });
+    expect(new FileEventLog(overtaken, directory).append(event('a', 1)).id).toBe(1);
+    expect(other.latest('a')).toBe(2);
+  });
+
+  it('flushes a record before it is said to be there, unless it only informs', () => {
+    const directory = join(scratchDirectory(), 'events');
+    const faulty = new FaultyFiles(files);
+    const log = new FileEventLog(faulty, directory);
+    const path = join(directory, 'a.jsonl');
+    log.append({ ...event('a', 1), durability: 'lazy' });
+    expect(faulty.calls).not.toContain(`handle.sync ${path}`);
+    log.append(event('a', 2));
+    expect(faulty.calls.at(-1)).toBe(`handle.sync ${path}`);
   });
 
   it('goes on after a line that a crash tore', () => {

@@ -82,6 +82,13 @@ describe('a journal', () => {
     }
   });
 
+  it('that an editor gave a byte order mark is read as before', () => {
+    const { path } = newJournal();
+    writeFileSync(path, `\ufeff${readFileSync(path, 'utf8')}`);
+    expect(read(path)?.open).toEqual(open);
+    expect(readJournalOpen(files, path)).toEqual(open);
+  });
+
   it('whose first record was torn counts as none', () => {
     const path = join(scratchDirectory(), 'j.jsonl');
     writeFileSync(path, JSON.stringify(open).slice(0, 40));

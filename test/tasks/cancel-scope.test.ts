@@ -46,7 +46,7 @@ describe('a cancel scope', () => {
     const task = block.open();
     block.close();
     block.cancel('too late');
-    expect(task.isCancelled).toBe(false);
+    expect([block.isCancelled, task.isCancelled]).toEqual([false, false]);
     parent.cancel('why');
     expect(task.signal.reason).toBe('why');
   });

@@ -80,10 +80,13 @@ describe('select', () => {
 
   test('goes on when one channel closes, and ends when the last one does', async () => {
     const [a, b] = [new Channel<string>(1), new Channel<string>(1)];
-    const selected = selectChannel([a, b], never);
+    const first = selectChannel([a, b], never);
     a.close();
+    b.trySend('b');
+    expect(await first).toEqual({ index: 1, value: 'b' });
+    const second = selectChannel([a, b], never);
     b.close();
-    expect(await selected).toBeUndefined();
+    expect(await second).toBeUndefined();
   });
 
   test('ends when its time is up and then leaves nothing waiting', async () => {

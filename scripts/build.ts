@@ -57,6 +57,9 @@ function writeCodeCaches(harn: string, folder: string, id: string, models: Model
     const result = spawnSync(process.execPath, [harn, ...args], { cwd: scratch, encoding: 'utf8', env });
     if (result.status !== 0) throw new Error(`the build does not run:\n${result.stdout}${result.stderr}`);
   };
+  const forget = (pack: string): void => {
+    for (const name of readdirSync(kept).filter((file) => file.startsWith(pack))) rmSync(join(kept, name));
+  };
   try {
     for (const [name, text] of Object.entries(warmUps())) writeFileSync(join(scratch, name), text);
     // A cache holds what has run in the process that loads its pack first: for the compiler that is the wide script.
@@ -64,9 +67,12 @@ function writeCodeCaches(harn: string, folder: string, id: string, models: Model
     run('run', 'park.harn');
     run('run', 'ask.harn');
     run('workers', 'list');
+    // The first process to load the agent's pack for its cache: it resumes, calls a tool, starts a loop and parks it.
+    forget('agent.cjs');
+    run('run', '--llm-mock', 'resume.jsonl', '--resume', join('state/workers', onlySnapshot(join(scratch, 'state/workers'))));
     run('run', 'plain.harn');
     // Once more with the compiled scripts at hand, which is how most runs begin.
-    for (const name of readdirSync(kept).filter((file) => file.startsWith('main.cjs'))) rmSync(join(kept, name));
+    forget('main.cjs');
     run('run', 'plain.harn');
     // Written afresh, because what harn keeps only its user may read.
     for (const name of readdirSync(kept)) writeFileSync(join(folder, name), readFileSync(join(kept, name)));
@@ -76,9 +82,16 @@ function writeCodeCaches(harn: string, folder: string, id: string, models: Model
   }
 }
 
+function onlySnapshot(folder: string): string {
+  const [name] = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  if (name === undefined) throw new Error('the build does not park');
+  return name;
+}
+
 /** Scripts by name: one with most of the language for the compiler, one that parks for the agent, one that asks models, one for what every run needs. */
-function warmUps(): Readonly<Record<'warm.harn' | 'park.harn' | 'ask.harn' | 'plain.harn', string>> {
-  return { 'warm.harn': readFileSync(join(ROOT, 'scripts/warm-up.harn'), 'utf8'), 'park.harn': PARK, 'ask.harn': ASK, 'plain.harn': PLAIN };
+function warmUps(): Readonly<Record<'warm.harn' | 'park.harn' | 'resume.jsonl' | 'ask.harn' | 'plain.harn', string>> {
+  const wide = readFileSync(join(ROOT, 'scripts/warm-up.harn'), 'utf8');
+  return { 'warm.harn': wide, 'park.harn': PARK, 'resume.jsonl': RESUME, 'ask.harn': ASK, 'plain.harn': PLAIN };
 }
 
 const PLAIN = `struct Point { x: int }
@@ -94,9 +107,21 @@ try { throw "no" } catch (e) { println("\${e} \${point.x} \${dict} \${[3, 1].map
 const ASK = `for provider in ["openai", "anthropic"] { println(llm_call_safe("hello", nil, {provider: provider, model: "m"}).ok) }
 `;
 
-const PARK = `llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "warm up"}}]})
-let parked = agent_loop("park", nil, {provider: "mock"})
+const PARK = `tool again(text: string) -> string {
+  description "Parks another loop."
+  return agent_loop(text, nil, {provider: "mock"}).status
+}
+llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "warm up"}}]})
+let parked = agent_loop("park", nil, {provider: "mock", tools: again})
 println(parked.status)
 `;
+
+const RESUME = [
+  { tool_calls: [{ name: 'again', arguments: { text: 'park' } }] },
+  { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'warm up' } }] },
+  { text: 'done' },
+]
+  .map((entry) => `${JSON.stringify(entry)}\n`)
+  .join('');
 
 void main(process.argv.slice(2));

@@ -1,48 +1,54 @@
 import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
+import { lazily } from '../base/lazily.ts';
 import { type Message, type ToolCall, userMessage } from './message.ts';
 
 /** Messages from outside. Apart from their types, because adapters, which only write messages, do without the schema library. */
-const jsonObject = z.record(z.string(), z.json());
+const messageSchema = lazily(() => {
+  const text = z.string();
+  const jsonObject = z.record(text, z.json());
+  const optionalText = z.optional(text);
+  const blockSchema = z.discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text }),
+    z
+      .object({
+        type: z.literal('image'),
+        url: optionalText,
+        base64: optionalText,
+        media_type: text,
+        detail: optionalText,
+      })
+      .check(
+        z.refine((block) => (block.url === undefined) !== (block.base64 === undefined), 'an image needs exactly one of url and base64'),
+      ),
+    z.object({ type: z.literal('tool_use'), id: text, name: text, input: z.json() }),
+    z.object({ type: z.literal('tool_result'), tool_use_id: text, content: z.json() }),
+    z.object({
+      type: z.literal('reasoning'),
+      text,
+      signature: text,
+      redacted: optionalText,
+      provider: text,
+      model: text,
+    }),
+    z.object({ type: z.literal('service'), block: jsonObject, provider: text, model: text }),
+  ]);
 
-const blockSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z
-    .object({
-      type: z.literal('image'),
-      url: z.optional(z.string()),
-      base64: z.optional(z.string()),
-      media_type: z.string(),
-      detail: z.optional(z.string()),
-    })
-    .check(z.refine((block) => (block.url === undefined) !== (block.base64 === undefined), 'an image needs exactly one of url and base64')),
-  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.json() }),
-  z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.json() }),
-  z.object({
-    type: z.literal('reasoning'),
-    text: z.string(),
-    signature: z.string(),
-    redacted: z.optional(z.string()),
-    provider: z.string(),
-    model: z.string(),
-  }),
-  z.object({ type: z.literal('service'), block: jsonObject, provider: z.string(), model: z.string() }),
-]);
-
-const messageSchema = z.object({
-  role: z.enum(['system', 'user', 'assistant', 'tool', 'developer']),
-  content: z.union([z.string(), z.array(blockSchema)]),
-  tool_calls: z.optional(
-    z.array(
-      z.pipe(
-        z.object({ id: z.string(), name: z.string(), arguments: jsonObject }),
-        z.transform((call): ToolCall => call),
+  return z.object({
+    role: z.enum(['system', 'user', 'assistant', 'tool', 'developer']),
+    content: z.union([text, z.array(blockSchema)]),
+    tool_calls: z.optional(
+      z.array(
+        z.pipe(
+          z.object({ id: text, name: text, arguments: jsonObject }),
+          z.transform((call): ToolCall => call),
+        ),
       ),
     ),
-  ),
-  tool_call_id: z.optional(z.string()),
-  name: z.optional(z.string()),
+    tool_call_id: optionalText,
+    name: optionalText,
+  });
 });
 
 /**
@@ -51,7 +57,7 @@ const messageSchema = z.object({
  * @throws HarnError `plain`: which field is wrong, prefixed with `operation`
  */
 export function decodeMessage(value: unknown, operation: string): Message {
-  const decoded = messageSchema.safeParse(value);
+  const decoded = messageSchema().safeParse(value);
   if (decoded.success) return decoded.data;
   const issue = decoded.error.issues[0];
   const at = issue === undefined || issue.path.length === 0 ? 'message' : `message.${issue.path.join('.')}`;

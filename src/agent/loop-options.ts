@@ -81,12 +81,14 @@ const names = z.nullish(z.array(z.string()));
 const dict = z.nullish(z.record(z.string(), z.unknown()));
 const STRATEGIES = ['none', 'truncate', 'summarize_middle', 'summarize_all', 'hybrid', 'custom'] as const;
 const strategy = z.enum(STRATEGIES);
-
+const optionalStrategy = z.nullish(strategy);
+const flag = z.nullish(z.boolean());
 const optionalText = z.nullish(z.string());
+const textOrTexts = z.nullish(z.union([z.string(), z.array(z.string())]));
 
 const judgeSchema = z.nullish(
   z.looseObject({
-    criteria: z.nullish(z.union([z.string(), z.array(z.string())])),
+    criteria: textOrTexts,
     prompt: optionalText,
     system: optionalText,
     provider: optionalText,
@@ -105,26 +107,26 @@ const optionsSchema = z.looseObject({
   tool_retries: count,
   tool_backoff_ms: count,
   tool_call_timeout: count,
-  loop_until_done: z.nullish(z.boolean()),
-  persistent: z.nullish(z.boolean()),
-  daemon: z.nullish(z.boolean()),
+  loop_until_done: flag,
+  persistent: flag,
+  daemon: flag,
   wake_interval_ms: count,
-  watch_paths: z.nullish(z.union([z.string(), z.array(z.string())])),
-  consolidate_on_idle: z.nullish(z.boolean()),
-  resume_event_topic: z.nullish(z.string()),
-  daemon_event_topic: z.nullish(z.string()),
+  watch_paths: textOrTexts,
+  consolidate_on_idle: flag,
+  resume_event_topic: optionalText,
+  daemon_event_topic: optionalText,
   idle_watchdog_attempts: count,
   event_queue_capacity: count,
-  done_sentinel: z.nullish(z.string()),
-  nudge: z.nullish(z.string()),
+  done_sentinel: optionalText,
+  nudge: optionalText,
   tool_format: z.nullish(z.enum(['native', 'text'])),
   native_tool_fallback: z.nullish(z.enum(['allow', 'allow_once', 'reject'])),
   stop_after_successful_tools: names,
   require_successful_tools: names,
   turn_policy: z.nullish(
     z.looseObject({
-      require_action_or_yield: z.nullish(z.boolean()),
-      allow_done_sentinel: z.nullish(z.boolean()),
+      require_action_or_yield: flag,
+      allow_done_sentinel: flag,
       max_prose_chars: count,
     }),
   ),
@@ -132,27 +134,25 @@ const optionsSchema = z.looseObject({
   loop_detect_block: count,
   loop_detect_skip: count,
   token_budget: count,
-  stall_diagnostics: z.nullish(z.boolean()),
+  stall_diagnostics: flag,
   budget: z.nullish(z.looseObject({ total_budget_usd: z.nullish(z.number()) })),
-  autonomy_budget: z.nullish(
-    z.looseObject({ per_hour: count, per_day: count, key: z.nullish(z.string()), reviewer: z.nullish(z.string()) }),
-  ),
+  autonomy_budget: z.nullish(z.looseObject({ per_hour: count, per_day: count, key: optionalText, reviewer: optionalText })),
   verify_completion: judgeSchema,
   done_judge: judgeSchema,
   compaction: z.nullish(
     z.union([
       z.literal(false),
       strategy,
-      z.looseObject({ strategy: z.nullish(strategy), keep_first_n: count, keep_last_n: count, threshold: count }),
+      z.looseObject({ strategy: optionalStrategy, keep_first_n: count, keep_last_n: count, threshold: count }),
     ]),
   ),
-  auto_compact: z.nullish(z.boolean()),
+  auto_compact: flag,
   compact_threshold: count,
   compact_keep_first: count,
   compact_keep_last: count,
-  compact_strategy: z.nullish(strategy),
-  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: z.nullish(z.boolean()), providers: names, config: dict })])),
-  agent_await_resumption_enabled: z.nullish(z.boolean()),
+  compact_strategy: optionalStrategy,
+  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: flag, providers: names, config: dict })])),
+  agent_await_resumption_enabled: flag,
   iteration_budget: z.nullish(
     z.looseObject({ mode: z.nullish(z.enum(['fixed', 'adaptive'])), initial: count, max: count, extend_by: count }),
   ),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import type { LoopState } from '../lifecycle/activation.ts';
 import type { Message } from './message.ts';
 import { completeTranscript, type Transcript } from './transcript.ts';
@@ -84,6 +85,15 @@ const count = z.catch(z.number().check(z.nonnegative()), 0);
 const names = z.catch(z.array(z.string()), []);
 const objects = z.catch(z.array(z.custom<JsonObject>(isJsonObject)), []);
 
+/** Few files hold a turn that was cut off. */
+const interruptedSchema = lazily(() =>
+  z.looseObject({
+    turn: z.number(),
+    calls: z.array(z.looseObject({ pos: z.number(), id: z.string(), name: z.string(), arguments: z.custom<JsonObject>(isJsonObject) })),
+    texts: z.optional(z.array(z.looseObject({ name: z.string(), text: z.string() }))),
+  }),
+);
+
 /**
  * Counters as a file holds them. The checksum vouches for the file and not for its writer, and a count that cannot be
  * read must not keep a transcript from going on: it starts anew.
@@ -108,16 +118,7 @@ const countersSchema = z.looseObject({
   ended: z.catch(z.optional(z.object({ status: z.string(), stop_reason: z.string() })), undefined),
   async_handles: z.catch(z.optional(z.array(z.custom<JsonObject>(isJsonObject))), undefined),
   consumed_event: z.catch(z.optional(z.number()), undefined),
-  interrupted: z.catch(
-    z.optional(
-      z.looseObject({
-        turn: z.number(),
-        calls: z.array(z.looseObject({ pos: z.number(), id: z.string(), name: z.string(), arguments: z.custom<JsonObject>(isJsonObject) })),
-        texts: z.optional(z.array(z.looseObject({ name: z.string(), text: z.string() }))),
-      }),
-    ),
-    undefined,
-  ),
+  interrupted: z.catch(z.optional(z.lazy(() => interruptedSchema())), undefined),
 });
 
 function readCounters(stored: JsonObject): LoopCounters {

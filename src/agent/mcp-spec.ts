@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { Json } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 
 /** How a server of the Model Context Protocol is reached: all that a snapshot keeps of it, never a connection. */
 export type McpSpec = {
@@ -27,28 +28,29 @@ export type McpSpec = {
   readonly tools_sha256?: string | undefined;
 };
 
-const text = z.nullish(z.string());
-const texts = z.record(z.string(), z.string());
-
-const specSchema = z.looseObject({
-  name: z.string().check(z.minLength(1)),
-  transport: z.nullish(z.enum(['stdio', 'http', 'streamable_http', 'streamable-http'])),
-  command: text,
-  args: z.nullish(z.array(z.string())),
-  cwd: text,
-  env: z.nullish(z.union([texts, z.array(z.string())])),
-  url: text,
-  headers: z.nullish(texts),
-  headers_env: z.nullish(texts),
-  protocol: text,
-  timeout_ms: z.nullish(z.int().check(z.positive())),
-  required: z.nullish(z.boolean()),
-  tools_sha256: text,
+const specSchema = lazily(() => {
+  const text = z.nullish(z.string());
+  const texts = z.record(z.string(), z.string());
+  return z.looseObject({
+    name: z.string().check(z.minLength(1)),
+    transport: z.nullish(z.enum(['stdio', 'http', 'streamable_http', 'streamable-http'])),
+    command: text,
+    args: z.nullish(z.array(z.string())),
+    cwd: text,
+    env: z.nullish(z.union([texts, z.array(z.string())])),
+    url: text,
+    headers: z.nullish(texts),
+    headers_env: z.nullish(texts),
+    protocol: text,
+    timeout_ms: z.nullish(z.int().check(z.positive())),
+    required: z.nullish(z.boolean()),
+    tools_sha256: text,
+  });
 });
 
 /** @throws HarnError `plain`: which server and what is wrong with it */
 export function decodeMcpSpec(value: Json, operation: string): McpSpec {
-  const decoded = specSchema.safeParse(value);
+  const decoded = specSchema().safeParse(value);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     throw new HarnError('plain', `${operation}: ${issue?.path.join('.') ?? 'server'}: ${decodeProblem(issue, value)}`);

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type DecodeIssue, decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import { isLlmCategory } from './llm-errors.ts';
 import type { ModelAnswer } from './provider.ts';
 
@@ -29,27 +30,28 @@ export interface MockEntry {
 }
 
 /** Scripts write nil for "not given", files write null. */
-const nilable = <T extends z.ZodMiniType>(schema: T) => z.nullish(schema);
-const count = z.int().check(z.nonnegative());
-const dict = z.record(z.string(), z.json());
-
-const entrySchema = z.object({
-  text: nilable(z.string()),
-  tool_calls: nilable(z.array(z.object({ id: nilable(z.string()), name: z.string(), arguments: nilable(dict), args: nilable(dict) }))),
-  match: nilable(z.string()),
-  consume_match: nilable(z.boolean()),
-  input_tokens: nilable(count),
-  output_tokens: nilable(count),
-  cache_read_tokens: nilable(count),
-  cache_write_tokens: nilable(count),
-  cache_creation_input_tokens: nilable(count),
-  thinking: nilable(z.string()),
-  thinking_summary: nilable(z.string()),
-  stop_reason: nilable(z.string()),
-  model: nilable(z.string()),
-  provider: nilable(z.string()),
-  blocks: nilable(z.array(dict)),
-  error: nilable(z.object({ category: z.string(), message: nilable(z.string()), retry_after_ms: nilable(count) })),
+const entrySchema = lazily(() => {
+  const text = z.nullish(z.string());
+  const count = z.nullish(z.int().check(z.nonnegative()));
+  const dict = z.record(z.string(), z.json());
+  return z.object({
+    text,
+    tool_calls: z.nullish(z.array(z.object({ id: text, name: z.string(), arguments: z.nullish(dict), args: z.nullish(dict) }))),
+    match: text,
+    consume_match: z.nullish(z.boolean()),
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_tokens: count,
+    cache_write_tokens: count,
+    cache_creation_input_tokens: count,
+    thinking: text,
+    thinking_summary: text,
+    stop_reason: text,
+    model: text,
+    provider: text,
+    blocks: z.nullish(z.array(dict)),
+    error: z.nullish(z.object({ category: z.string(), message: text, retry_after_ms: count })),
+  });
 });
 
 /**
@@ -58,7 +60,7 @@ const entrySchema = z.object({
  * @returns the entry, or the text of what is wrong with it
  */
 export function decodeMockEntry(value: unknown): MockEntry | string {
-  const decoded = entrySchema.safeParse(value);
+  const decoded = entrySchema().safeParse(value);
   if (!decoded.success) return describe(decoded.error.issues[0], value);
   const entry = decoded.data;
   if (entry.error && !isLlmCategory(entry.error.category)) return `unknown error category \`${entry.error.category}\``;

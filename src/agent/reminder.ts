@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import type { Message } from './message.ts';
 import { appendEvent, nextEventId, type Transcript, type TranscriptEvent } from './transcript.ts';
 
@@ -27,19 +28,21 @@ export type ReminderSpec = { readonly body: string } & Partial<Omit<Reminder, 'i
 
 const KIND = 'system_reminder';
 
-const specSchema = z.object({
-  body: z.string().check(z.refine((body) => body.trim() !== '', 'body must not be blank')),
-  tags: z.nullish(z.array(z.string())),
-  dedupe_key: z.nullish(z.string()),
-  ttl_turns: z.nullish(z.int().check(z.positive())),
-  preserve_on_compact: z.nullish(z.boolean()),
-  propagate: z.nullish(z.string()),
-  role_hint: z.nullish(z.enum(['system', 'developer', 'user_block', 'ephemeral_cache'])),
-  source: z.nullish(z.enum(['stdlib_provider', 'hook', 'bridge', 'in_pipeline', 'inherited'])),
-  fired_at_turn: z.nullish(z.int()),
-  originating_agent_id: z.nullish(z.string()),
-  metadata: z.nullish(z.record(z.string(), z.json())),
-});
+const specSchema = lazily(() =>
+  z.object({
+    body: z.string().check(z.refine((body) => body.trim() !== '', 'body must not be blank')),
+    tags: z.nullish(z.array(z.string())),
+    dedupe_key: z.nullish(z.string()),
+    ttl_turns: z.nullish(z.int().check(z.positive())),
+    preserve_on_compact: z.nullish(z.boolean()),
+    propagate: z.nullish(z.string()),
+    role_hint: z.nullish(z.enum(['system', 'developer', 'user_block', 'ephemeral_cache'])),
+    source: z.nullish(z.enum(['stdlib_provider', 'hook', 'bridge', 'in_pipeline', 'inherited'])),
+    fired_at_turn: z.nullish(z.int()),
+    originating_agent_id: z.nullish(z.string()),
+    metadata: z.nullish(z.record(z.string(), z.json())),
+  }),
+);
 
 const PROPAGATIONS = ['all', 'session', 'none'] as const;
 
@@ -49,10 +52,10 @@ const PROPAGATIONS = ['all', 'session', 'none'] as const;
  * @throws HarnError `HARN-RMD-001` (unknown key), `HARN-RMD-002` (shape), `HARN-RMD-005` (propagate)
  */
 export function decodeReminderSpec(value: unknown): ReminderSpec {
-  const known = new Set<string>(Object.keys(specSchema.shape));
+  const known = new Set<string>(Object.keys(specSchema().shape));
   const unknownKey = typeof value === 'object' && value !== null ? Object.keys(value).find((key) => !known.has(key)) : undefined;
   if (unknownKey !== undefined) throw reminderError('001', `unrecognised option \`${unknownKey}\``);
-  const decoded = specSchema.safeParse(value);
+  const decoded = specSchema().safeParse(value);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\`: `;

@@ -2,6 +2,7 @@ import { posix as path } from 'node:path';
 import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { errorText, HarnError } from '../base/harn-error.ts';
+import { lazily } from '../base/lazily.ts';
 import { type HookHandler, type HookRegistry, WORKER_EVENTS } from '../lifecycle/hooks.ts';
 import type { Run } from './context.ts';
 import { hookHandler } from './lifecycle-hooks.ts';
@@ -14,7 +15,7 @@ import { isCallable } from './value.ts';
  * `[[hooks]]` of harn.toml (spec/agents.md 10.1): hooks that hold in every run of the project, also in one that only
  * resumes a parked loop. The module of a handler is loaded when its event first happens.
  */
-const hookEntry = z.object({ event: z.string(), pattern: z._default(z.string(), '*'), handler: z.string() });
+const hookEntry = lazily(() => z.object({ event: z.string(), pattern: z._default(z.string(), '*'), handler: z.string() }));
 
 const REGISTERED = Symbol('projects with registered hooks');
 
@@ -47,8 +48,8 @@ function registerEntries(run: Run, file: string, entries: readonly unknown[], ho
   });
 }
 
-function decodeEntry(entry: unknown): z.infer<typeof hookEntry> {
-  const outcome = hookEntry.safeParse(entry);
+function decodeEntry(entry: unknown): z.infer<ReturnType<typeof hookEntry>> {
+  const outcome = hookEntry().safeParse(entry);
   if (outcome.success) return outcome.data;
   const [issue] = outcome.error.issues;
   throw new HarnError('plain', `${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, entry)}`);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import type { Files } from '../platform/platform.ts';
 import { type Disk, ensureDirectory, writeAtomic } from './atomic-file.ts';
 import { snapshotError } from './snapshot-error.ts';
@@ -44,24 +45,28 @@ export type DaemonMeta = {
   readonly inflight_event: DaemonEvent | null;
 };
 
-const count = z.int().check(z.nonnegative());
+const count = lazily(() => z.int().check(z.nonnegative()));
 
-const eventSchema = z.object({ seq: count, enqueued_at: z.string(), payload: z.json(), redelivered: z.optional(z.boolean()) });
+const eventSchema = lazily(() =>
+  z.object({ seq: count(), enqueued_at: z.string(), payload: z.json(), redelivered: z.optional(z.boolean()) }),
+);
 
-const metaSchema = z.looseObject({
-  _type: z.literal('daemon_meta'),
-  id: z.string(),
-  name: z.string(),
-  prompt: z.string(),
-  system: z.nullable(z.string()),
-  session_id: z.string(),
-  worker_id: z.string(),
-  options: z.custom<JsonObject>(isJsonObject, 'expected an object'),
-  event_queue_capacity: count,
-  next_event_seq: count,
-  pending_events: z.array(eventSchema),
-  inflight_event: z.nullable(eventSchema),
-});
+const metaSchema = lazily(() =>
+  z.looseObject({
+    _type: z.literal('daemon_meta'),
+    id: z.string(),
+    name: z.string(),
+    prompt: z.string(),
+    system: z.nullable(z.string()),
+    session_id: z.string(),
+    worker_id: z.string(),
+    options: z.custom<JsonObject>(isJsonObject, 'expected an object'),
+    event_queue_capacity: count(),
+    next_event_seq: count(),
+    pending_events: z.array(eventSchema()),
+    inflight_event: z.nullable(eventSchema()),
+  }),
+);
 
 export function writeDaemonMeta(disk: Disk, path: string, meta: DaemonMeta): void {
   ensureDirectory(disk.files, join(path, '..'));
@@ -75,7 +80,7 @@ export function writeDaemonMeta(disk: Disk, path: string, meta: DaemonMeta): voi
 export function readDaemonMeta(files: Files, path: string, target = path): DaemonMeta | undefined {
   if (!files.exists(path)) return undefined;
   const given = parseJson(files.readText(path));
-  const decoded = metaSchema.safeParse(given);
+  const decoded = metaSchema().safeParse(given);
   if (decoded.success) return decoded.data as DaemonMeta; // unknown keys are kept
   const issue = decoded.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');
@@ -85,7 +90,7 @@ export function readDaemonMeta(files: Files, path: string, target = path): Daemo
 /** Events as a snapshot's daemon block holds them; those that are none are left out. */
 export function decodeDaemonEvents(value: Json | undefined): DaemonEvent[] {
   return (Array.isArray(value) ? value : []).flatMap((item) => {
-    const event = eventSchema.safeParse(item);
+    const event = eventSchema().safeParse(item);
     return event.success ? [event.data as DaemonEvent] : [];
   });
 }

@@ -9,7 +9,9 @@ import { STATUSES, WORKER_ID } from './worker-status.ts';
 const object = z.custom<JsonObject>(isJsonObject, 'expected an object');
 const json = z.custom<Json>((value) => value !== undefined, 'expected a value');
 const text = z.string();
-const textOrNull = z.nullish(z.string());
+const textOrNull = z.nullish(text);
+const objectOrNull = z.nullish(object);
+const optionalJson = z.optional(json);
 const count = z.int().check(z.nonnegative());
 
 const initiator = z.enum(['self', 'parent', 'operator', 'triggered']);
@@ -20,7 +22,7 @@ export const suspensionSchema = z.looseObject({
   handle: text,
   reason: text,
   initiator,
-  conditions: z.nullish(object),
+  conditions: objectOrNull,
   iterations_completed: count,
   suspended_at: text,
   suspended_at_turn: z.nullish(count),
@@ -28,6 +30,8 @@ export const suspensionSchema = z.looseObject({
   resume_by_mechanism: textOrNull,
   auto_resume_trigger: z.nullish(z.looseObject({ id: text, version: count })),
 });
+
+const suspensionOrNull = z.nullish(suspensionSchema);
 
 export const armedSchema = z.looseObject({
   trigger: z.boolean(),
@@ -51,29 +55,29 @@ export const snapshotSchema = z.looseObject({
   awaiting_started_at: textOrNull,
   history: z.array(text),
   request: object,
-  latest_payload: z.optional(json),
+  latest_payload: optionalJson,
   latest_error: textOrNull,
-  result: z.optional(json),
+  result: optionalJson,
   parent_worker_id: textOrNull,
   parent_stage_id: textOrNull,
   child_run_id: textOrNull,
   child_run_path: textOrNull,
   snapshot_path: textOrNull,
-  execution: z.nullish(object),
-  audit: z.nullish(object),
+  execution: objectOrNull,
+  audit: objectOrNull,
   artifacts: z.array(json),
   carry_policy: object,
   journal: z.nullish(z.looseObject({ folded_records: count })),
   config: z.looseObject({ mode: text, spec: z.optional(object) }),
   loop: object,
-  suspension: z.nullish(suspensionSchema),
-  last_suspension: z.nullish(suspensionSchema),
+  suspension: suspensionOrNull,
+  last_suspension: suspensionOrNull,
   armed: z.nullish(armedSchema),
-  resume: z.looseObject({ generation: count, suspension_id: textOrNull, opened_at: textOrNull, claim: z.nullish(object) }),
+  resume: z.looseObject({ generation: count, suspension_id: textOrNull, opened_at: textOrNull, claim: objectOrNull }),
   rejected: z.nullish(z.looseObject({ at: text, by: text, reason: text })),
-  daemon: z.nullish(object),
-  program: z.nullish(object),
-  transcript: z.nullish(object),
+  daemon: objectOrNull,
+  program: objectOrNull,
+  transcript: objectOrNull,
 });
 
 /** The keys that are described above; others are kept but nobody here reads them. */

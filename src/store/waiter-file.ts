@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import type { Files } from '../platform/platform.ts';
 import { type Disk, ensureDirectory, isErrno, PRIVATE_FILE_MODE, unlinkIfPresent, writeAtomic } from './atomic-file.ts';
 import { armedSchema } from './snapshot-schema.ts';
@@ -10,19 +11,21 @@ import { armedSchema } from './snapshot-schema.ts';
  * without reading a snapshot. It is an index: the snapshots are the truth, and a missing or damaged file is built
  * again from their heads.
  */
-const waiterSchema = z.looseObject({
-  worker_id: z.string(),
-  suspension_id: z.string(),
-  snapshot_path: z.string(),
-  suspended_at: z.string(),
-  conditions: z.nullable(z.custom<JsonObject>(isJsonObject)),
-  resume_by_mechanism: z.nullable(z.string()),
-  armed: armedSchema,
-  /** The process that armed it last; absent in records of older versions. */
-  armed_by: z.optional(z.looseObject({ pid: z.int(), host: z.string(), boot_id: z.nullish(z.string()) })),
-});
+const waiterSchema = lazily(() =>
+  z.looseObject({
+    worker_id: z.string(),
+    suspension_id: z.string(),
+    snapshot_path: z.string(),
+    suspended_at: z.string(),
+    conditions: z.nullable(z.custom<JsonObject>(isJsonObject)),
+    resume_by_mechanism: z.nullable(z.string()),
+    armed: armedSchema,
+    /** The process that armed it last; absent in records of older versions. */
+    armed_by: z.optional(z.looseObject({ pid: z.int(), host: z.string(), boot_id: z.nullish(z.string()) })),
+  }),
+);
 
-export type Waiter = z.infer<typeof waiterSchema>;
+export type Waiter = z.infer<ReturnType<typeof waiterSchema>>;
 
 export function addWaiter(files: Files, path: string, waiter: Waiter): void {
   appendLine(files, path, waiter);
@@ -93,7 +96,7 @@ function foldWaiters(text: string): Waiter[] | undefined {
     }
     if (record.gone === true) waiting.delete(String(record.suspension_id));
     else {
-      const waiter = waiterSchema.safeParse(record);
+      const waiter = waiterSchema().safeParse(record);
       if (!waiter.success) return undefined;
       waiting.set(waiter.data.suspension_id, waiter.data);
     }

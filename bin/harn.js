@@ -29,7 +29,7 @@ class Packs {
   #folder;
   #buildId;
   #exports = new Map();
-  /** Scripts that had no code cache, by the name of their pack. */
+  /** Scripts whose code cache is to be written, by the name of their pack. */
   #compiled = new Map();
 
   constructor(folder, buildId) {
@@ -49,7 +49,9 @@ class Packs {
     const file = join(this.#folder, pack);
     const cachedData = read(`${file}.${codeCacheSuffix()}`) ?? read(this.#userCacheFile(pack));
     const script = new Script(readFileSync(file, 'latin1'), { filename: `harn:${pack}`, cachedData });
-    if (cachedData === undefined || script.cachedDataRejected) this.#compiled.set(pack, script);
+    // `extend` is how the build makes one cache of several runs.
+    const isWhole = process.env.HARN_CODE_CACHE !== 'extend' && cachedData !== undefined && !script.cachedDataRejected;
+    if (!isWhole) this.#compiled.set(pack, script);
     const module = { exports: {} };
     this.#exports.set(pack, module.exports);
     script.runInThisContext()(module.exports, this.require, module, file, this.#folder);

@@ -52,14 +52,14 @@ function writeAside(aside: string, { id, files }: Bundle, env: ModelService['env
 function writeCodeCaches(harn: string, folder: string, id: string, models: ModelService['env']): void {
   const scratch = mkdtempSync(join(tmpdir(), 'harn-build-'));
   const kept = join(scratch, 'cache', id, 'code');
-  const run = (...args: readonly string[]): void => {
-    const env = { ...process.env, ...models, HARN_CACHE_DIR: join(scratch, 'cache'), HARN_STATE_DIR: join(scratch, 'state') };
-    const result = spawnSync(process.execPath, [harn, ...args], { cwd: scratch, encoding: 'utf8', env });
+  const env = { ...process.env, ...models, HARN_CACHE_DIR: join(scratch, 'cache'), HARN_STATE_DIR: join(scratch, 'state') };
+  const start = (args: readonly string[], more: NodeJS.ProcessEnv): void => {
+    const result = spawnSync(process.execPath, [harn, ...args], { cwd: scratch, encoding: 'utf8', env: { ...env, ...more } });
     if (result.status !== 0) throw new Error(`the build does not run:\n${result.stdout}${result.stderr}`);
   };
-  const forget = (pack: string): void => {
-    for (const name of readdirSync(kept).filter((file) => file.startsWith(pack))) rmSync(join(kept, name));
-  };
+  const run = (...args: readonly string[]): void => start(args, {});
+  /** A run whose code goes into the caches that there are already. */
+  const extend = (...args: readonly string[]): void => start(args, { HARN_CODE_CACHE: 'extend' });
   try {
     for (const [name, text] of Object.entries(warmUps())) writeFileSync(join(scratch, name), text);
     // A cache holds what has run in the process that loads its pack first: for the compiler that is the wide script.
@@ -67,13 +67,11 @@ function writeCodeCaches(harn: string, folder: string, id: string, models: Model
     run('run', 'park.harn');
     run('run', 'ask.harn');
     run('workers', 'list');
-    // The first process to load the agent's pack for its cache: it resumes, calls a tool, starts a loop and parks it.
-    forget('agent.cjs');
-    run('run', '--llm-mock', 'resume.jsonl', '--resume', join('state/workers', onlySnapshot(join(scratch, 'state/workers'))));
     run('run', 'plain.harn');
     // Once more with the compiled scripts at hand, which is how most runs begin.
-    forget('main.cjs');
+    for (const name of readdirSync(kept).filter((file) => file.startsWith('main.cjs'))) rmSync(join(kept, name));
     run('run', 'plain.harn');
+    extend('run', '--llm-mock', 'resume.jsonl', '--resume', join('state/workers', onlySnapshot(join(scratch, 'state/workers'))));
     // Written afresh, because what harn keeps only its user may read.
     for (const name of readdirSync(kept)) writeFileSync(join(folder, name), readFileSync(join(kept, name)));
     if (readFileSync(join(folder, readdirSync(kept)[0] ?? '')).length === 0) throw new Error('the code cache is empty');
@@ -107,21 +105,18 @@ try { throw "no" } catch (e) { println("\${e} \${point.x} \${dict} \${[3, 1].map
 const ASK = `for provider in ["openai", "anthropic"] { println(llm_call_safe("hello", nil, {provider: provider, model: "m"}).ok) }
 `;
 
-const PARK = `tool again(text: string) -> string {
-  description "Parks another loop."
-  return agent_loop(text, nil, {provider: "mock"}).status
+const PARK = `tool look_up(name: string) -> string {
+  description "Looks a name up."
+  return "found " + name
 }
+llm_mock({tool_calls: [{name: "look_up", arguments: {name: "a"}}]})
 llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "warm up"}}]})
-let parked = agent_loop("park", nil, {provider: "mock", tools: again})
+let parked = agent_loop("park", nil, {provider: "mock", tools: look_up})
 println(parked.status)
 `;
 
-const RESUME = [
-  { tool_calls: [{ name: 'again', arguments: { text: 'park' } }] },
-  { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'warm up' } }] },
-  { text: 'done' },
-]
-  .map((entry) => `${JSON.stringify(entry)}\n`)
-  .join('');
+const RESUME = `{"tool_calls":[{"name":"look_up","arguments":{"name":"b"}}]}
+{"text":"done"}
+`;
 
 void main(process.argv.slice(2));

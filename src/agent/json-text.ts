@@ -77,8 +77,14 @@ export function wellFormed<T>(value: T): T {
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isWellFormed);
-  return Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item));
+  // Plain loops, because a restore looks at every text of the transcript.
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isWellFormed(item)) return false;
+    return true;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(members)) if (!key.isWellFormed() || !isWellFormed(members[key])) return false;
+  return true;
 }
 
 function repaired(value: Json): Json {

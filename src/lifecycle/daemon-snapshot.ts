@@ -68,7 +68,7 @@ export function writeDaemonFile(
     ensureDirectory(platform.files, dirname(file.path));
     const record = { ...worker.record, ...changes, snapshot_path: displayPath(platform.files.cwd(), file.path) };
     const snapshot = { ...file.names, ...joinSnapshot(record, state), _type: DAEMON_SNAPSHOT } as const;
-    writeSnapshot(platform, file.path, snapshot);
+    writeSnapshot(platform, file.path, snapshot, worker.lists);
     noteState(lifecycle, file.path, 'snapshot_persisted', record.daemon ?? {});
   } catch (error) {
     lifecycle.warn(`harn: ${file.path} could not be written: ${errorText(error)}`);

@@ -6,6 +6,7 @@ import { writeSnapshot } from '../store/snapshot-file.ts';
 import { displayPath } from '../store/state-root.ts';
 import type { LoopState } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { isTerminal } from './transition.ts';
 import { joinSnapshot, type Worker, type WorkerRecord } from './worker.ts';
 
 /** The path of a worker's snapshot as scripts see it. */
@@ -21,7 +22,8 @@ export function writeRecord(lifecycle: Lifecycle, worker: Worker, changes: Parti
   const { platform } = lifecycle;
   ensureDirectory(platform.files, dirname(worker.snapshotPath));
   const record = { ...worker.record, ...changes, snapshot_path: shownPathOf(lifecycle, worker) };
-  worker.snapshotSha256 = writeSnapshot(platform, worker.snapshotPath, joinSnapshot(record, state));
+  worker.snapshotSha256 = writeSnapshot(platform, worker.snapshotPath, joinSnapshot(record, state), worker.lists);
+  if (isTerminal(record.status)) worker.lists.clear();
 }
 
 /** Removes what processes that died left beside a snapshot. Only for whoever holds its claim. */

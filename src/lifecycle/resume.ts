@@ -142,6 +142,7 @@ async function restoreWorker(lifecycle: Lifecycle, subject: ResumeSubject): Prom
   const worker = new Worker(snapshotPath, record, repaired(lifecycle, record.id, state, rebound.model), rebound.live);
   worker.predicate = rebound.predicate;
   worker.snapshotSha256 = files.sha256;
+  worker.lists = files.lists;
   worker.isTaskPrivate = record.history.length > 1;
   const completed = state.loop.iterations_completed;
   worker.iterationsCompleted = typeof completed === 'number' ? completed : (record.suspension?.iterations_completed ?? 0);

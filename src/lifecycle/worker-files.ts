@@ -4,6 +4,7 @@ import { isMarkedClosed } from '../store/closed-index.ts';
 import { type Journal, type JournalOpen, journalPathOf, readJournal, readJournalOpen } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
 import { decodeDocument, readSnapshot } from '../store/snapshot-file.ts';
+import { RenderedLists } from '../store/snapshot-lists.ts';
 import type { WorkerSnapshot } from '../store/snapshot-schema.ts';
 import type { WorkerStatus } from '../store/worker-status.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -20,6 +21,8 @@ export interface WorkerFiles {
   readonly snapshot: WorkerSnapshot;
   /** Checksum of the snapshot file; undefined when there is none yet. */
   readonly sha256: string | undefined;
+  /** The text of the snapshot's transcript. */
+  readonly lists: RenderedLists;
   /** `open` of a journal that counts. */
   readonly activeOpen: JournalOpen | undefined;
   readonly claim: ClaimRecord | undefined;
@@ -52,6 +55,7 @@ export function readWorkerFiles(lifecycle: Lifecycle, snapshotPath: string, targ
     snapshotPath,
     snapshot,
     sha256: loaded?.sha256,
+    lists: loaded?.lists ?? new RenderedLists(),
     activeOpen,
     claim,
     status: effectiveStatus(writtenStatus(snapshot), { hasActiveJournal: activeOpen !== undefined, isClaimed: claim !== undefined }),

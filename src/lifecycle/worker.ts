@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
+import { RenderedLists } from '../store/snapshot-lists.ts';
 import type { SuspensionRecord, WorkerSnapshot } from '../store/snapshot-schema.ts';
 import type { WorkerStatus } from '../store/worker-status.ts';
 import type { LoopState, ParkRequest } from './activation.ts';
@@ -60,6 +61,8 @@ export class Worker {
   pending: PendingPark | undefined;
   /** Checksum of the snapshot on disk; undefined before the first. */
   snapshotSha256: string | undefined;
+  /** The text of its transcript in the snapshot on disk. */
+  lists = new RenderedLists();
   /** Set when another process took the worker over, or its loop failed in a way that callers have to hear of. */
   fenced: Error | undefined;
   /** Order of the request that opened the current activation, among the requests of this process. */

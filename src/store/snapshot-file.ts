@@ -7,10 +7,11 @@ import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
 import type { Environment, Files, Platform } from '../platform/platform.ts';
 import { type Disk, writeAtomic } from './atomic-file.ts';
 import { type SnapshotErrorFacts, snapshotError } from './snapshot-error.ts';
+import { type ListToRender, parseByLists, RenderedLists, renderItems, SEPARATOR, withoutLists } from './snapshot-lists.ts';
 import { SNAPSHOT_MIGRATIONS } from './snapshot-migrations.ts';
 import { FIRST_KEYS, LAST_KEYS, snapshotSchema, type WorkerSnapshot } from './snapshot-schema.ts';
 import { SNAPSHOT_VERSION } from './snapshot-version.ts';
-import { assertStorable, leastSizeOf, MAX_DEPTH } from './storable.ts';
+import { MAX_DEPTH, storableSizeOf } from './storable.ts';
 
 /**
  * Reading and writing snapshot files (spec/agents.md 4.7).
@@ -27,49 +28,101 @@ export interface LoadedSnapshot {
   readonly sha256: string;
   /** Version written in the file; 0 when it has none. */
   readonly formatVersion: number;
+  /** Its long lists with their text, for whoever is going to write the snapshot again. */
+  readonly lists: RenderedLists;
 }
 
 export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
 /**
- * Renders a snapshot in the order of the file, with its checksum. A park waits for this, so the document is rendered
- * and encoded once, and the checksum's own key is put between its bytes.
+ * Renders a snapshot in the order of the file, with its checksum. A park waits for this, so what `lists` knows is not
+ * rendered again, and the checksum's own key is put between the bytes.
+ *
+ * @param lists what is known of the worker's lists from its last file; knows those of this one afterwards
  */
-export function renderSnapshot(snapshot: WorkerSnapshot): { readonly bytes: Uint8Array; readonly sha256: string } {
+export function renderSnapshot(
+  snapshot: WorkerSnapshot,
+  lists: RenderedLists = new RenderedLists(),
+): { readonly bytes: Uint8Array; readonly sha256: string } {
   const { integrity: _, transcript = null, ...rest } = orderKeys(snapshot);
-  const document = Buffer.from(JSON.stringify({ ...rest, transcript }, null, 2));
-  const digest = sha256(document);
-  const headLength = Buffer.byteLength(JSON.stringify(rest, null, 2)) - '\n}'.length;
-  const bytes = Buffer.concat([
-    document.subarray(0, headLength),
-    Buffer.from(integrityKey(digest)),
-    document.subarray(headLength),
-    Buffer.from('\n'),
-  ]);
+  const long = lists.of(transcript);
+  const skeleton = JSON.stringify({ ...rest, transcript: withoutLists(transcript, long) }, null, 2);
+  const headLength = skeleton.indexOf(',\n  "transcript": ');
+  const head = Buffer.from(skeleton.slice(0, headLength));
+  const body = renderBody(skeleton.slice(headLength), long);
+  const digest = sha256(head, ...body.pieces);
+  const key = Buffer.from(integrityKey(digest));
+  const bytes = Buffer.concat([head, key, ...body.pieces, Buffer.from('\n')]);
+  for (const { name, items, start, end } of body.places) {
+    const offset = head.length + key.length;
+    lists.keep(name, { items, bytes: bytes.subarray(offset + start, offset + end) });
+  }
   return { bytes, sha256: digest };
+}
+
+/** The lists put into their brackets. `places` says where their text stands in the bytes of the pieces. */
+function renderBody(skeleton: string, long: readonly ListToRender[]) {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const add = (piece: Buffer): number => {
+    pieces.push(piece);
+    length += piece.length;
+    return length;
+  };
+  let at = 0;
+  const places = long.map(({ name, items, known, bytes }) => {
+    const opening = `\n    "${name}": [`;
+    const opens = skeleton.indexOf(`${opening}]`, at) + opening.length;
+    const start = add(Buffer.from(`${skeleton.slice(at, opens)}\n`));
+    const rendered = known === items.length ? '' : `${known === 0 ? '' : SEPARATOR}${renderItems(items.slice(known))}`;
+    add(bytes);
+    const end = add(Buffer.from(rendered));
+    add(Buffer.from('\n    '));
+    at = opens;
+    return { name, items, start, end };
+  });
+  add(Buffer.from(skeleton.slice(at)));
+  return { pieces, places };
 }
 
 /**
  * Replaces the snapshot at `path` durably. What `readSnapshot` would refuse is not written.
+ *
+ * @param lists see `renderSnapshot`
  * @returns its checksum
  * @throws Error that says by its path which value a file could not give back, or that there is too much of it
  */
-export function writeSnapshot(disk: Disk & Pick<Platform, 'env'>, path: string, snapshot: WorkerSnapshot): string {
-  assertStorable(snapshot);
+export function writeSnapshot(
+  disk: Disk & Pick<Platform, 'env'>,
+  path: string,
+  snapshot: WorkerSnapshot,
+  lists: RenderedLists = new RenderedLists(),
+): string {
   const limit = maxSnapshotBytes(disk.env);
   // Refused before it is rendered: the text of what is far too much would take the memory of the process.
-  const least = leastSizeOf(snapshot);
+  const least = leastSizeOf(snapshot, lists);
   if (least > limit) throw new Error(`it would have ${tooLarge(least, limit)}`);
-  const { bytes, sha256: digest } = rendered(snapshot, limit);
+  const { bytes, sha256: digest } = rendered(snapshot, limit, lists);
   if (bytes.length > limit) throw new Error(`it would have ${tooLarge(bytes.length, limit)}`);
   writeAtomic(disk, path, bytes);
   return digest;
 }
 
+/** @throws Error for what a file could not give back; what is known was looked at when it became so */
+function leastSizeOf(snapshot: WorkerSnapshot, lists: RenderedLists): number {
+  const long = lists.of(snapshot.transcript);
+  const rest = storableSizeOf({ ...snapshot, transcript: withoutLists(snapshot.transcript, long) });
+  return long.reduce((sum, { name, items, known, bytes }) => {
+    let size = sum + bytes.length;
+    for (let index = known; index < items.length; index++) size += storableSizeOf(items[index], ['transcript', name, String(index)]);
+    return size;
+  }, rest);
+}
+
 /** Escapes can still make a text of it that the engine cannot hold. */
-function rendered(snapshot: WorkerSnapshot, limit: number): ReturnType<typeof renderSnapshot> {
+function rendered(snapshot: WorkerSnapshot, limit: number, lists: RenderedLists): ReturnType<typeof renderSnapshot> {
   try {
-    return renderSnapshot(snapshot);
+    return renderSnapshot(snapshot, lists);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new Error(`it would have ${tooLarge(constants.MAX_STRING_LENGTH, limit)}`, { cause: error });
@@ -90,11 +143,11 @@ export function readSnapshot(platform: Pick<Platform, 'files' | 'env'>, path: st
 
 /** Decodes the content of a snapshot file; see `readSnapshot`. */
 export function decodeSnapshot(bytes: Uint8Array, facts: SnapshotErrorFacts): LoadedSnapshot {
-  const document = parseDocument(bytes, facts);
+  const { document, lists } = parseByLists(bytes) ?? { document: parseDocument(bytes, facts), lists: new RenderedLists() };
   const formatVersion = readVersion(document, facts);
   assertDepth(document, facts);
   const digest = checkIntegrity(bytes, document, formatVersion, facts);
-  return { snapshot: decodeDocument(migrate(document, formatVersion), facts), sha256: digest, formatVersion };
+  return { snapshot: decodeDocument(migrate(document, formatVersion), facts), sha256: digest, formatVersion, lists };
 }
 
 /**
@@ -208,11 +261,17 @@ function assertDepth(document: JsonObject, facts: SnapshotErrorFacts): void {
   if (isDeeperThan(document, MAX_DEPTH)) throw malformed(`nested deeper than ${MAX_DEPTH} levels`, facts);
 }
 
+/** Plain loops, because it looks at every value of every file that is read. */
 function isDeeperThan(value: Json | undefined, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  const members = Array.isArray(value) ? value : Object.values(value);
-  return members.some((member) => isDeeperThan(member, levels - 1));
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) if (isDeeperThan(item, levels - 1)) return true;
+    return false;
+  }
+  const members = value as JsonObject;
+  for (const key of Object.keys(members)) if (isDeeperThan(members[key], levels - 1)) return true;
+  return false;
 }
 
 function malformed(cause: string, facts: SnapshotErrorFacts, detail?: JsonObject): Error {

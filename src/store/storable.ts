@@ -5,74 +5,84 @@
  */
 export const MAX_DEPTH = 1000;
 
-interface Unfit {
-  /** Innermost first. */
-  readonly path: string[];
-  readonly problem: string;
-}
-
 const SHOWN_SEGMENTS = 8;
 
-/** @throws Error that names the first value which a file could not give back as it is, by its path */
-export function assertStorable(document: object): void {
-  const unfit = findUnfit(document, 0);
-  if (unfit === undefined) return;
-  const path = unfit.path.reverse();
-  const shown = path.length > SHOWN_SEGMENTS ? [...path.slice(0, SHOWN_SEGMENTS), '…'] : path;
-  throw new Error(`${shown.join('.')} ${unfit.problem}`);
+/** What ends the walk. */
+class Unfit {
+  /** Innermost first. */
+  readonly path: string[] = [];
+  readonly problem: string;
+
+  constructor(problem: string) {
+    this.problem = problem;
+  }
 }
 
-/** Bytes that the text of a storable value takes at least: strings with their quotes, and keys. Looks into no string. */
-export function leastSizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (typeof value !== 'object' || value === null) return 1;
+/**
+ * @param path where the value stands in the snapshot
+ * @returns the bytes that the text of the value takes at least: strings with their quotes, and keys; looks into no string
+ * @throws Error that names the first value which a file could not give back as it is, by its path
+ */
+export function storableSizeOf(value: unknown, path: readonly string[] = []): number {
+  try {
+    return sizeOf(value, path.length);
+  } catch (error) {
+    if (!(error instanceof Unfit)) throw error;
+    const whole = [...path, ...error.path.reverse()];
+    const shown = whole.length > SHOWN_SEGMENTS ? [...whole.slice(0, SHOWN_SEGMENTS), '…'] : whole;
+    throw new Error(`${shown.join('.')} ${error.problem}`);
+  }
+}
+
+function sizeOf(value: unknown, depth: number): number {
+  switch (typeof value) {
+    case 'string':
+      return value.length + 2;
+    case 'boolean':
+      return 1;
+    case 'number':
+      if (Number.isFinite(value)) return 1;
+      throw new Unfit(`is ${value}, which JSON cannot hold`);
+    case 'object':
+      if (value === null) return 1;
+      if (depth > MAX_DEPTH) throw new Unfit(`is nested deeper than ${MAX_DEPTH} levels, or in itself`);
+      return Array.isArray(value) ? sizeOfList(value, depth) : sizeOfObject(value, depth);
+    default:
+      throw new Unfit(`is of type ${typeof value}, which JSON cannot hold`);
+  }
+}
+
+function sizeOfList(list: readonly unknown[], depth: number): number {
   let size = 2;
-  if (Array.isArray(value)) for (const item of value) size += leastSizeOf(item);
-  else for (const [key, member] of Object.entries(value)) if (member !== undefined) size += key.length + 3 + leastSizeOf(member);
+  let index = 0;
+  try {
+    for (; index < list.length; index++) size += sizeOf(list[index], depth + 1);
+  } catch (error) {
+    throw within(error, String(index));
+  }
   return size;
 }
 
-function findUnfit(value: unknown, depth: number): Unfit | undefined {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return undefined;
-    case 'number':
-      return Number.isFinite(value) ? undefined : unfit(`is ${value}, which JSON cannot hold`);
-    case 'object':
-      if (value === null) return undefined;
-      if (depth > MAX_DEPTH) return unfit(`is nested deeper than ${MAX_DEPTH} levels, or in itself`);
-      return Array.isArray(value) ? findInList(value, depth) : findInObject(value, depth);
-    default:
-      return unfit(`is of type ${typeof value}, which JSON cannot hold`);
-  }
-}
-
-function findInList(list: readonly unknown[], depth: number): Unfit | undefined {
-  for (let index = 0; index < list.length; index++) {
-    const found = findUnfit(list[index], depth + 1);
-    if (found !== undefined) return within(found, String(index));
-  }
-  return undefined;
-}
-
-function findInObject(value: object, depth: number): Unfit | undefined {
+function sizeOfObject(value: object, depth: number): number {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return unfit(`is a ${value.constructor.name}, which JSON cannot hold`);
-  for (const key of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[key];
-    // An absent field and one that is undefined are the same.
-    const found = member === undefined ? undefined : findUnfit(member, depth + 1);
-    if (found !== undefined) return within(found, key);
+  if (prototype !== Object.prototype && prototype !== null) throw new Unfit(`is a ${value.constructor.name}, which JSON cannot hold`);
+  let size = 2;
+  let at = '';
+  try {
+    for (const key of Object.keys(value)) {
+      const member = (value as Record<string, unknown>)[key];
+      // An absent field and one that is undefined are the same.
+      if (member === undefined) continue;
+      at = key;
+      size += key.length + 3 + sizeOf(member, depth + 1);
+    }
+  } catch (error) {
+    throw within(error, at);
   }
-  return undefined;
+  return size;
 }
 
-function unfit(problem: string): Unfit {
-  return { path: [], problem };
-}
-
-function within(found: Unfit, key: string): Unfit {
-  found.path.push(key);
-  return found;
+function within(error: unknown, key: string): unknown {
+  if (error instanceof Unfit) error.path.push(key);
+  return error;
 }

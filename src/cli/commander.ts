@@ -16,7 +16,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
   const run = addCommand(program, 'run')
     .description('run a script, or go on with a parked loop (--resume)')
     .usage('[options] <file> [-- words for the script]\n       harn run [options] --resume <path-or-id> [-- input]')
-    .argument('[file]', 'the script')
+    .argument('[file]', 'the script; - for standard input')
     .addHelpText('after', RUN_HELP);
   addOptions(run, RUN_OPTIONS);
   run.action(async () => {
@@ -26,7 +26,7 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
 
   addCommand(program, 'check')
     .description('find mistakes in scripts without running them')
-    .addArgument(new Argument('[paths...]', 'files and folders').default(['.'], 'the current folder'))
+    .addArgument(new Argument('[paths...]', 'files and folders; - for standard input').default(['.'], 'the current folder'))
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', '\nExit codes: 0 no error (warnings allowed), 1 errors, 2 usage.')
     .action(async (paths: string[], options: { json?: boolean }) => {

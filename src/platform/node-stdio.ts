@@ -62,6 +62,8 @@ export class NodeStdio implements Stdio {
     }
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    // A reader of lines would wait for an end that has been: there are none left.
+    this.#lines = (async function* (): AsyncGenerator<string> {})()[Symbol.asyncIterator]();
     return Buffer.concat(chunks).toString('utf8');
   }
 

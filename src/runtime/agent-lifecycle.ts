@@ -23,6 +23,7 @@ import { ownerCallback } from './lifecycle-values.ts';
 import { withLoopEnds } from './loop-ends.ts';
 import { registerManifestHooks } from './manifest-hooks.ts';
 import { openWork } from './open-work.ts';
+import { isUnfiled } from './project-root.ts';
 import { handleStop, type StoppedLoops } from './stop-signals.ts';
 import { rootContext } from './task-context.ts';
 import type { HarnFunction } from './value.ts';
@@ -45,7 +46,7 @@ function createForRun(run: Run): Lifecycle {
     rebinder: createRebinder(run, (root) => registerManifestHooks(run, root, lifecycle.hooks)),
     locations,
     projectRoot: run.projectRoot,
-    scriptDirectory: run.scriptPath === '<inline>' ? undefined : directoryOf(run.scriptPath),
+    scriptDirectory: isUnfiled(run.scriptPath) ? undefined : directoryOf(run.scriptPath),
     eventLog: createEventLog(platform.files, platform.env, { defaultBackend: 'file', directory: locations.events }),
     emit: (event) => services.events.emit(event),
     bindOwner: (callback) => ownerCallback(rootContext(run), callback as HarnFunction), // a `resume_by` closure

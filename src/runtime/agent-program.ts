@@ -5,6 +5,7 @@ import { sha256 } from '../base/sha256.ts';
 import { describeTools, type LiveClosure, liveClosures } from './agent-live.ts';
 import { encodeCaptures } from './captured-value.ts';
 import type { Run } from './context.ts';
+import { isUnfiled } from './project-root.ts';
 import { runningProgram } from './running-program.ts';
 import type { Value } from './value.ts';
 
@@ -47,7 +48,7 @@ export function describeProgram(run: Run, options: Value): JsonObject | null {
 export function storedPath(run: Run, path: string): { readonly path: string; readonly kind: 'absolute' | 'project' } {
   const root = run.projectRoot ?? run.platform.files.cwd();
   const inside = relative(root, path);
-  if (path === '<inline>' || inside.startsWith('..') || inside === '') return { path, kind: 'absolute' };
+  if (isUnfiled(path) || inside.startsWith('..') || inside === '') return { path, kind: 'absolute' };
   return { path: inside.split(sep).join('/'), kind: 'project' };
 }
 

@@ -40,6 +40,11 @@ export function checkFiles(files: Files, paths: readonly string[]): readonly Fil
   });
 }
 
+/** The same for one script that is no file; `name` stands for its path. Its imports begin at the current folder. */
+export function checkText(files: Files, name: string, text: string): FileReport {
+  return { path: name, text, diagnostics: inOrder(diagnose(readGraph(files, name, text)), name) };
+}
+
 function readOrExplain(files: Files, file: string): string | Diagnostic {
   try {
     return files.readText(file);

@@ -10,7 +10,7 @@ export interface Run {
   readonly platform: Platform;
   /** Text arguments after `--`. */
   readonly argv: readonly string[];
-  /** Absolute path of the entry script; `<inline>` for `-e`. */
+  /** Absolute path of the entry script; `<inline>` for `-e`, `<stdin>` for `-`. */
   readonly scriptPath: string;
   /** Directory that relative file paths of builtins start at. */
   readonly executionRoot: string;

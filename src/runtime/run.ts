@@ -12,7 +12,7 @@ import { finishHook } from './finish-hook.ts';
 import { type LoadedProgram, loadProgram } from './load.ts';
 import { type CompiledProgram, ProgramRejected } from './program.ts';
 import { type ProgramSource, programSource, setProgramSource } from './program-source.ts';
-import { findProjectRoot, INLINE } from './project-root.ts';
+import { findProjectRoot, isUnfiled } from './project-root.ts';
 import { describeFailure, type Failure } from './report.ts';
 import { rememberProgram } from './running-program.ts';
 import { rootContext } from './task-context.ts';
@@ -63,7 +63,7 @@ export class RunHost implements Run {
     this.scriptPath = options.scriptPath;
     this.executionRoot = platform.files.cwd();
     // Code from the command line belongs to where it was typed.
-    const directory = options.scriptPath === INLINE ? this.executionRoot : path.dirname(options.scriptPath);
+    const directory = isUnfiled(options.scriptPath) ? this.executionRoot : path.dirname(options.scriptPath);
     this.projectRoot = findProjectRoot(platform, directory);
     this.stateRoot = options.stateRoot;
     this.output = options.output;

@@ -1,5 +1,5 @@
 import { foreignName } from '../language/foreign-syntax.ts';
-import { add, divide, floatModulo, modulo, multiply, negate, operandToDouble, power, subtract } from './arithmetic.ts';
+import { add, divide, floatModulo, isInt, modulo, multiply, negate, operandToDouble, power, subtract } from './arithmetic.ts';
 import { settle } from './call.ts';
 import { caughtValue } from './caught.ts';
 import { selectCases } from './channel.ts';
@@ -124,7 +124,7 @@ function index(receiver: Value, key: Value): Value {
   }
   if (receiver instanceof Dict) return dictGet(receiver, typeof key === 'string' ? key : display(key));
   if (typeof receiver === 'string') return charAt(receiver, key);
-  if (receiver instanceof RangeValue) return rangeAt(receiver, key);
+  if (receiver instanceof RangeValue && isInt(key)) return rangeAt(receiver, key);
   if (receiver instanceof StructValue) return dictGet(receiver.fields, display(key));
   throw typeError(`cannot index into ${typeOf(receiver)} with ${typeOf(key)}`);
 }
@@ -143,10 +143,9 @@ function charAt(text: string, key: Value): Value {
   return codePointAt(text, key < 0 ? codePointCount(text) + key : key);
 }
 
-function rangeAt(range: RangeValue, key: Value): Value {
-  const at = indexOf(key) ?? -1;
+function rangeAt(range: RangeValue, key: number | bigint): Value {
   const length = rangeLength(range);
-  const position = at < 0 ? length + at : at;
+  const position = key < 0 ? length + Number(key) : Number(key);
   if (position < 0 || position >= length)
     throw runtimeError(`range index out of range: index ${display(key)} for range of length ${length}`);
   return range.start + position;

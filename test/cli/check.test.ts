@@ -47,6 +47,27 @@ it('a file that may not be read is a finding, in text as in JSON', async () => {
   expect(platform.stdio.stderr).toBe(`error: cannot read the file: EACCES\n  --> /work/secret.harn\n1 file checked: 1 error, 0 warnings\n`);
 });
 
+it('a script on standard input is checked and run like a file, under the name <stdin>', () => {
+  const input = 'import { pad } from "./src/pad"\nprintln(pad(argv[0]))\nprintln(read_line())\nprintln(nil.x)\n';
+  world.write('src/pad.harn', 'pub fn pad(text) { return "[${text}]" }\n');
+  expect(world.harn(['run', '-', '--', 'a'], { input })).toEqual({
+    code: 1,
+    stdout: '[a]\nnil\n',
+    stderr: `error: Type error: cannot access property \`x\` on nil (line 4)
+  --> <stdin>:4:13
+   |
+ 4 | println(nil.x)
+   |             ^
+`,
+  });
+  expect(world.harn(['check', '-'], { input })).toEqual({ code: 0, stdout: '', stderr: '1 file checked: 0 errors, 0 warnings\n' });
+  const wrong = world.harn(['check', '-'], { input: 'let x: int = "s"\n' });
+  expect([wrong.code, wrong.stderr.split('\n')[1]]).toEqual([1, '  --> <stdin>:1:1']);
+  const json = world.harn(['check', '--json', '-'], { input: 'let = 1\n' });
+  expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, data: { diagnostics: [{ path: '<stdin>', line: 1, column: 5 }] } });
+  expect(world.harn(['check', '-', 'src'], { input }).code).toBe(2);
+});
+
 it('what is not there is a usage error', () => {
   expect(world.harn(['check', 'nowhere'])).toEqual({ code: 2, stdout: '', stderr: 'harn: there is no file or folder nowhere\n' });
 });

@@ -25,6 +25,18 @@ it.each(ALL_CODES.map((entry) => [entry.code, entry] as const))('the page of %s 
   for (const line of prose) expect(cellsOf(line)).toBeLessThanOrEqual(80);
 });
 
+it.each([
+  ['sus-6', 'there is no code sus-6; did you mean HARN-SUS-006? harn explain lists them all'],
+  ['SUS6', 'there is no code SUS6; did you mean HARN-SUS-006? harn explain lists them all'],
+  ['HARN-SUS-06', 'there is no code HARN-SUS-06; did you mean HARN-SUS-006? harn explain lists them all'],
+  ['harn_nam_3', 'there is no code harn_nam_3; did you mean HARN-NAM-003? harn explain lists them all'],
+  ['HARN-SUZ-006', 'there is no code HARN-SUZ-006; did you mean HARN-SUS-006? harn explain lists them all'],
+  ['met', 'there is no code met; there are HARN-MET-001; harn explain lists them all'],
+  ['foo', 'there is no code foo; harn explain lists them all'],
+])('%s names what is near', (code, message) => {
+  expect(() => explainCommand(createFakePlatform(), code, {})).toThrow(message);
+});
+
 it('each code of the lifecycle says which fields its error has', () => {
   const lifecycle = ALL_CODES.filter(({ code }) => code.startsWith('HARN-SUS-'));
   expect(lifecycle.map(({ code }) => code)).toEqual(

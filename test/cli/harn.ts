@@ -42,8 +42,9 @@ export class CliWorld {
     return { ...rest, HOME: this.folder, NO_COLOR: '1', HARN_CACHE_DIR: join(this.folder, 'cache'), EFFECTS: join(this.folder, 'effects') };
   }
 
-  harn(args: readonly string[], options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {}): Ended {
+  harn(args: readonly string[], options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {}): Ended {
     const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+      input: options.input,
       cwd: options.cwd ?? this.folder,
       env: { ...this.environment, ...options.env },
       encoding: 'utf8',

@@ -1,20 +1,22 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { checkFiles } from '../../runtime/check-files.ts';
+import { checkFiles, checkText, type FileReport } from '../../runtime/check-files.ts';
+import { STDIN } from '../../runtime/project-root.ts';
 import { counted } from '../counted.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
 import { paletteFor } from '../palette.ts';
+import { UsageError } from '../parse-options.ts';
 import { findSources, shortPath } from '../source-files.ts';
 
 export interface CheckOptions {
   readonly json?: boolean;
 }
 
-/** `harn check`: finds mistakes without running anything. @returns the exit code: 1 when there is an error */
+/** `harn check`: finds mistakes without running anything; `-` stands for a script on standard input. @returns the exit code: 1 when there is an error */
 export async function checkCommand(platform: Platform, paths: readonly string[], options: CheckOptions): Promise<number> {
-  const reports = checkFiles(platform.files, findSources(platform, paths));
+  const reports = await reportsOf(platform, paths);
   const sources = new Map(reports.map(({ path, text }) => [path, text]));
   const found = reports.flatMap(({ path, diagnostics }) =>
     diagnostics.map((diagnostic) => ({ ...diagnostic, path: diagnostic.path ?? path })),
@@ -32,6 +34,12 @@ export async function checkCommand(platform: Platform, paths: readonly string[],
     platform.stdio.err(`${summary(counts)}\n`);
   }
   return counts.errors === 0 ? EXIT.success : EXIT.failure;
+}
+
+async function reportsOf(platform: Platform, paths: readonly string[]): Promise<readonly FileReport[]> {
+  if (!paths.includes('-')) return checkFiles(platform.files, findSources(platform, paths));
+  if (paths.length > 1) throw new UsageError('- is standard input, and stands alone; give it, or files and folders');
+  return [checkText(platform.files, STDIN, await platform.stdio.readAll())];
 }
 
 function countOf(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']): number {

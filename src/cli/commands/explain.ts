@@ -27,12 +27,17 @@ function entryOf(text: string): ErrorCode {
   const code = text.toUpperCase().replace(/^(?!HARN-)/, 'HARN-');
   const entry = ALL_CODES.find((known) => known.code === code);
   if (entry !== undefined) return entry;
-  const near = nearestName(
-    code,
-    ALL_CODES.map((known) => known.code),
-  );
-  const hint = near === undefined ? 'harn explain lists them all' : `did you mean ${near}? harn explain lists them all`;
-  throw new UsageError(`there is no code ${text}; ${hint}`);
+  throw new UsageError(`there is no code ${text}; ${nearCodes(text)}harn explain lists them all`);
+}
+
+/** `sus-6` is HARN-SUS-006; of letters alone, or of a number that is not there, all codes of the family are near. */
+function nearCodes(code: string): string {
+  const [, family, number] = /^(?:HARN[-_ ]?)?([A-Z]{3})[-_ ]?0*(\d*)$/.exec(code.toUpperCase()) ?? [];
+  const codes = ALL_CODES.map((known) => known.code);
+  const members = codes.filter((known) => known.split('-')[1] === family);
+  const near = members.find((known) => Number(known.slice(-3)) === Number(number)) ?? nearestName(code.toUpperCase(), codes);
+  if (number !== '' && near !== undefined) return `did you mean ${near}? `;
+  return members.length === 0 ? '' : `there are ${members.join(', ')}; `;
 }
 
 function listOfCodes(): string {

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts';
 import { formatSource } from '../../language/format.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { STDIN } from '../../runtime/project-root.ts';
 import { counted } from '../counted.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -30,8 +31,6 @@ interface Formatted {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const STDIN = '-';
-
 /**
  * `harn fmt`: puts scripts into the one style, in place. `-` reads standard input and writes standard output. A source with a
  * syntax error is left as it is.
@@ -39,7 +38,7 @@ const STDIN = '-';
  * @returns the exit code: 1 for a syntax error, and with `--check` for a file that would change
  */
 export async function fmtCommand(platform: Platform, paths: readonly string[], options: FmtOptions): Promise<number> {
-  if (paths.includes(STDIN)) {
+  if (paths.includes('-')) {
     if (paths.length > 1) throw new UsageError('- is standard input, and stands alone; give it, or files and folders');
     return formatStdin(platform, options);
   }
@@ -56,7 +55,7 @@ export async function fmtCommand(platform: Platform, paths: readonly string[], o
 }
 
 async function formatStdin(platform: Platform, options: FmtOptions): Promise<number> {
-  const result = formatted('<stdin>', await platform.stdio.readAll(), widthIn(options.lineWidth));
+  const result = formatted(STDIN, await platform.stdio.readAll(), widthIn(options.lineWidth));
   if (options.json === true) writeJson(platform, [result], options, result.after);
   else {
     if (!isDry(options)) platform.stdio.out(result.after ?? '');

@@ -4,6 +4,7 @@ import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } 
 import type { Platform } from '../../platform/platform.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { toJson } from '../../runtime/json.ts';
+import { INLINE, isUnfiled, STDIN } from '../../runtime/project-root.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { agentEventListener } from '../agent-events.ts';
@@ -19,7 +20,7 @@ import { SignalWatch } from '../signals.ts';
 import { shortPath } from '../source-files.ts';
 import { stateRootFor } from '../state-root.ts';
 
-/** `harn run`: a script from a file or from `-e`. @returns the exit code */
+/** `harn run`: a script from a file, from standard input (`-`) or from `-e`. @returns the exit code */
 export function runCommand(platform: Platform, args: RunArguments): Promise<number> {
   return withRunOutput(platform, args, (output) => run(platform, args, output));
 }
@@ -27,7 +28,7 @@ export function runCommand(platform: Platform, args: RunArguments): Promise<numb
 async function run(platform: Platform, args: RunArguments, output: RunOutput): Promise<number> {
   const { options } = args;
   const palette = await paletteFor(platform, 'stderr');
-  const script = readScript(platform, args);
+  const script = await readScript(platform, args);
   const programs = cachedPrograms(platform);
   const models = modelFlags(platform, args, output);
   const policy = builtinPolicy(args);
@@ -56,8 +57,9 @@ async function run(platform: Platform, args: RunArguments, output: RunOutput): P
   return finish(platform, outcome, output, palette, script.text);
 }
 
-function readScript(platform: Platform, { file, options }: RunArguments): { path: string; text: string } {
-  if (typeof options.evaluate === 'string') return { path: '<inline>', text: options.evaluate };
+async function readScript(platform: Platform, { file, options }: RunArguments): Promise<{ path: string; text: string }> {
+  if (typeof options.evaluate === 'string') return { path: INLINE, text: options.evaluate };
+  if (file === '-') return { path: STDIN, text: await platform.stdio.readAll() };
   const path = absolute(platform, file as string);
   try {
     return { path, text: platform.files.readText(path) };
@@ -115,7 +117,7 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
 }
 
 function sourceOf(platform: Platform, diagnostic: Diagnostic, script: string): string | undefined {
-  if (diagnostic.path === undefined || diagnostic.path === '<inline>') return script;
+  if (diagnostic.path === undefined || isUnfiled(diagnostic.path)) return script;
   return platform.files.stat(diagnostic.path)?.isFile === true ? platform.files.readText(diagnostic.path) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import type { ParkRequest } from '../lifecycle/activation.ts';
+import type { ParkRequest, ResumeFacts } from '../lifecycle/activation.ts';
+import { unknownOutcome } from './fold-journal.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import { feedbackMessage } from './loop-record.ts';
 import { TOOL_PAUSED } from './mcp-question.ts';
@@ -13,28 +14,28 @@ interface PausedCall {
   readonly state: JsonObject;
   /** What the tool wants to know. */
   readonly reason: string;
+  /** It was given its answer and a crash came before its end: whether it took effect, nobody knows. */
+  readonly hasBegun: boolean;
 }
 
-/** Event: a paused call came to its end. */
+/** Events: a paused call gets its answer, and comes to its end. */
+const TOOL_CONTINUING = 'tool_continuing';
 const TOOL_CONTINUED = 'tool_continued';
 
 /**
  * Goes on with the call that a tool had paused, before the model is asked again. The call's own result stays the
- * placeholder (7.3); the model hears what came of it as feedback, after the input of the resume.
+ * placeholder (7.3); the model hears what came of it as feedback, after the input of the resume. As with any call (4.8), the
+ * journal knows that it begins before its handler does, so that a crash makes nothing happen twice.
  *
  * @returns set when a tool asks once more, or another one of the turn still waits for its answer: the loop parks again, and
  *          the model is not asked in between
  */
 export async function continuePausedTool(loop: Loop): Promise<ParkRequest | undefined> {
   const { resume } = loop.activation;
-  const [paused, next] = resume === undefined || resume.isRecovery ? [] : pausedCalls(loop.progress.transcript);
+  const [paused, next] = resume === undefined ? [] : pausedCalls(loop.progress.transcript);
   if (resume === undefined || paused === undefined) return undefined;
-  const { call, state } = paused;
-  const tool = loop.dispatcher.tools.get(call.name);
-  const settled: Settled =
-    tool === undefined
-      ? { status: 'error', text: `Error: unknown tool ${call.name}`, category: 'tool_error' }
-      : await runTool(loop.dispatcher, tool, call, { state, input: resume.input });
+  const { call } = paused;
+  const settled = await goOn(loop, paused, resume);
   const { status, text, park } = settled;
   if (park !== undefined) {
     recordStep(loop, { t: 'in', events: transcriptEvents(call, settled) });
@@ -53,16 +54,39 @@ export async function continuePausedTool(loop: Loop): Promise<ParkRequest | unde
   return next === undefined ? undefined : { reason: next.reason, initiator: 'self', conditions: undefined };
 }
 
+async function goOn(loop: Loop, { call, state, hasBegun }: PausedCall, resume: ResumeFacts): Promise<Settled> {
+  const tool = loop.dispatcher.tools.get(call.name);
+  if (tool === undefined) return { status: 'error', text: `Error: unknown tool ${call.name}`, category: 'tool_error' };
+  if (hasBegun && !tool.idempotent) return { status: 'error', text: unknownOutcome(call.name), category: 'tool_error' };
+  const input = resume.isRecovery ? lastAnswer(loop.progress.transcript) : resume.input;
+  recordStep(loop, { t: 'in', events: [plainEvent(TOOL_CONTINUING, call.name, { call_id: call.id })] });
+  return runTool(loop.dispatcher, tool, call, { state, input });
+}
+
 /** Calls that wait for an answer, in the order in which they asked; none once the model has answered since. */
 function pausedCalls(transcript: Transcript): PausedCall[] {
-  const lastAnswer = transcript.events.findLastIndex((event) => event.role === 'assistant');
   const waiting = new Map<string, PausedCall>();
-  for (const { kind, metadata, text } of transcript.events.slice(lastAnswer + 1)) {
+  for (const { kind, metadata, text } of sinceLastAssistant(transcript)) {
     if (kind === TOOL_CONTINUED) waiting.delete(String(metadata?.call_id));
+    if (kind === TOOL_CONTINUING) {
+      const begun = waiting.get(String(metadata?.call_id));
+      if (begun !== undefined) waiting.set(begun.call.id, { ...begun, hasBegun: true });
+    }
     if (kind !== TOOL_PAUSED || metadata === undefined || !isJsonObject(metadata.call)) continue;
     const { id, name, arguments: args } = metadata.call;
     const call = { id: String(id), name: String(name), arguments: isJsonObject(args) ? args : {} };
-    waiting.set(call.id, { call, state: metadata, reason: text });
+    waiting.set(call.id, { call, state: metadata, reason: text, hasBegun: false });
   }
   return [...waiting.values()];
+}
+
+function sinceLastAssistant({ events }: Transcript): Transcript['events'] {
+  return events.slice(events.findLastIndex((event) => event.role === 'assistant') + 1);
+}
+
+/** What the resume that a crash cut off had brought, or the one after it: the last thing that was said since the question. */
+function lastAnswer(transcript: Transcript): string | undefined {
+  const events = sinceLastAssistant(transcript);
+  const asked = events.findLastIndex(({ kind }) => kind === TOOL_PAUSED || kind === TOOL_CONTINUED);
+  return events.slice(asked + 1).findLast(({ kind, role }) => kind === 'message' && role === 'user')?.text;
 }

@@ -2,6 +2,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { type McpHttp, mcpFetch } from './mcp-fetch.ts';
 import type { McpSpec } from './mcp-spec.ts';
 
 /** The one file that knows the SDK of the Model Context Protocol; it is loaded with the first connection. */
@@ -52,8 +53,7 @@ export interface McpAnswers {
   readonly state: string | undefined;
 }
 
-export interface McpWorld {
-  readonly env: (name: string) => string | undefined;
+export interface McpWorld extends McpHttp {
   readonly version: string;
 }
 
@@ -63,7 +63,7 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     { name: 'harn', version: world.version },
     { inputRequired: { autoFulfill: false }, capabilities: { elicitation: { form: {} } }, ...negotiation(spec) },
   );
-  const { transport, errorTail } = openTransport(world, spec);
+  const { transport, errorTail } = openTransport(world, spec, call.timeoutMs);
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
@@ -120,10 +120,13 @@ function startFault({ command }: McpSpec, error: unknown): string {
 
 const TAIL_CHARS = 2000;
 
-function openTransport(world: McpWorld, spec: McpSpec) {
+function openTransport(world: McpWorld, spec: McpSpec, timeoutMs: number) {
   if (spec.transport === 'http') {
     const headers = { ...spec.headers, ...variables(world, Object.entries(spec.headers_env ?? {})) };
-    const transport = new StreamableHTTPClientTransport(new URL(spec.url ?? ''), { requestInit: { headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(spec.url ?? ''), {
+      requestInit: { headers },
+      fetch: mcpFetch(world, timeoutMs),
+    });
     return { transport, errorTail: () => '' };
   }
   const { env = {} } = spec;

@@ -39,7 +39,7 @@ function pools(run: Run): Map<string, McpPool> {
 function connector(run: Run): Connect {
   return async (spec, call) => {
     const { connectMcp } = await import('../agent/mcp-client.ts');
-    return connectMcp({ env: (name) => run.platform.env.get(name), version: packageJson.version }, spec, call);
+    return connectMcp({ http: run.platform.http, env: (name) => run.platform.env.get(name), version: packageJson.version }, spec, call);
   };
 }
 

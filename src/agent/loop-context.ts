@@ -50,8 +50,8 @@ export interface Loop {
   hasCompacted: boolean;
   /** Turns in which a native loop ran calls written as text (2.5). */
   fallbackTurns: number;
-  /** Retries of this turn's model call, until the turn is written down. */
-  retries: NewEvent[];
+  /** What happened around this turn's model call, until the turn is written down. */
+  readonly callEvents: NewEvent[];
 }
 
 /** The one way to change the state: the journal has the step before anything builds on it. */

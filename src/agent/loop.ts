@@ -140,7 +140,7 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     objections: 0,
     hasCompacted: false,
     fallbackTurns: 0,
-    retries: [],
+    callEvents: [],
   };
   settleGivenReminders(loop);
   tellLostHandles(loop);

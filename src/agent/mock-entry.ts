@@ -3,6 +3,7 @@ import { type DecodeIssue, decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
+import { nearestName } from '../base/near-name.ts';
 import { isLlmCategory } from './llm-errors.ts';
 import type { ModelAnswer } from './provider.ts';
 
@@ -30,13 +31,22 @@ export interface MockEntry {
 }
 
 /** Scripts write nil for "not given", files write null. */
-const entrySchema = lazily(() => {
+const schemas = lazily(() => {
   const text = z.nullish(z.string());
   const count = z.nullish(z.int().check(z.nonnegative()));
   const dict = z.record(z.string(), z.json());
-  return z.object({
+  const call = z.strictObject({
+    id: text,
+    /** As the calls of a result have it. */
+    type: z.nullish(z.literal('tool_call')),
+    name: z.string(),
+    arguments: z.nullish(dict),
+    args: z.nullish(dict),
+  });
+  const error = z.strictObject({ category: z.string(), message: text, retry_after_ms: count });
+  const entry = z.strictObject({
     text,
-    tool_calls: z.nullish(z.array(z.object({ id: text, name: z.string(), arguments: z.nullish(dict), args: z.nullish(dict) }))),
+    tool_calls: z.nullish(z.array(call)),
     match: text,
     consume_match: z.nullish(z.boolean()),
     input_tokens: count,
@@ -50,8 +60,9 @@ const entrySchema = lazily(() => {
     model: text,
     provider: text,
     blocks: z.nullish(z.array(dict)),
-    error: z.nullish(z.object({ category: z.string(), message: text, retry_after_ms: count })),
+    error: z.nullish(error),
   });
+  return { entry, call, error };
 });
 
 /**
@@ -60,7 +71,7 @@ const entrySchema = lazily(() => {
  * @returns the entry, or the text of what is wrong with it
  */
 export function decodeMockEntry(value: unknown): MockEntry | string {
-  const decoded = entrySchema().safeParse(value);
+  const decoded = schemas().entry.safeParse(value);
   if (!decoded.success) return describe(decoded.error.issues[0], value);
   const entry = decoded.data;
   if (entry.error && !isLlmCategory(entry.error.category)) return `unknown error category \`${entry.error.category}\``;
@@ -94,8 +105,19 @@ export function decodeMockEntry(value: unknown): MockEntry | string {
 }
 
 function describe(issue: DecodeIssue | undefined, value: unknown): string {
+  const [unknown] = issue?.keys ?? [];
+  if (issue !== undefined && unknown !== undefined) return unknownField(unknown, issue.path);
   const problem = decodeProblem(issue, value);
   return issue === undefined || issue.path.length === 0 ? problem : `field \`${issue.path.join('.')}\`: ${problem}`;
+}
+
+/** A field that is passed over in silence would make a test pass that tests nothing. */
+function unknownField(name: string, [part]: readonly PropertyKey[]): string {
+  const { entry, call, error } = schemas();
+  const { shape } = part === 'tool_calls' ? call : part === 'error' ? error : entry;
+  const near = nearestName(name, Object.keys(shape));
+  const place = part === undefined ? '' : ` in \`${String(part)}\``;
+  return `unknown field \`${name}\`${place}${near === undefined ? '' : `; did you mean \`${near}\`?`}`;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { ModelRouter } from './model-call.ts';
-import type { ModelRequest, NativeToolSearch, ToolSpec } from './provider.ts';
+import type { ModelAnswer, ModelRequest, NativeToolSearch, ToolSpec } from './provider.ts';
 import type { ModelTarget } from './resolve-model.ts';
 import { type Tool, type ToolReturn, toolFault, toolSpec } from './tool.ts';
-import { eventsByKind, plainEvent, type Transcript } from './transcript.ts';
+import { eventsByKind, type NewEvent, plainEvent, type Transcript } from './transcript.ts';
 
 /**
  * Tools that are declared with `defer_loading` and shown to the model only once it looked for them (`tool_search`).
@@ -135,6 +135,27 @@ function answer(search: ToolSearch, deferred: readonly Tool[], query: string): T
       plainEvent('tool_search_result', promoted.join(', '), { ...facts, promoted }),
     ],
   };
+}
+
+/** What a service that searches by itself has done, as a search of the loop is told. Services that do not show it have none. */
+export function nativeSearchEvents({ carried = [] }: Pick<ModelAnswer, 'carried'>): NewEvent[] {
+  const blocks = carried.flatMap((part) => (part.type === 'service' ? [part.block] : []));
+  return blocks.flatMap(({ type, id, name, input }): NewEvent[] => {
+    const strategy = type === 'server_tool_use' ? /^tool_search_tool_(bm25|regex)$/.exec(String(name))?.[1] : undefined;
+    if (strategy === undefined) return [];
+    const facts = { mode: 'native', strategy, tool: name ?? null };
+    const query = isJsonObject(input) ? input : {};
+    const asked = plainEvent('tool_search_query', String(query.query ?? query.pattern ?? ''), { ...facts, query });
+    const found = blocks.find((block) => block.type === 'tool_search_tool_result' && block.tool_use_id === id);
+    if (found === undefined) return [asked];
+    const promoted = referencedNames(found.content);
+    return [asked, plainEvent('tool_search_result', promoted.join(', '), { ...facts, promoted })];
+  });
+}
+
+function referencedNames(content: Json | undefined): string[] {
+  const references = isJsonObject(content) && Array.isArray(content.tool_references) ? content.tool_references : [];
+  return references.flatMap((reference) => (isJsonObject(reference) ? [String(reference.tool_name)] : []));
 }
 
 /** @throws tool fault for an expression that is none */

@@ -22,6 +22,7 @@ import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArgumen
 import { addUsage, assertShape, callShaped, readShapeWish } from './structured-call.ts';
 import { parseTextResponse, visibleText } from './text-tools.ts';
 import { type Dispatched, dispatchCalls } from './tool-dispatch.ts';
+import { nativeSearchEvents } from './tool-search.ts';
 import { type NewEvent, plainEvent } from './transcript.ts';
 import { compactWhenLarge } from './turn-compaction.ts';
 import { blockedByHook, runHook } from './turn-hooks.ts';
@@ -146,11 +147,20 @@ async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Ask
   if (llmCaller === undefined) {
     const { answer, data, usage } = await shaped();
     loop.data = data;
+    tellSearches(loop, answer);
     return { answer, usage };
   }
   const answer = await llmCaller(request, async () => (await shaped()).answer);
   if ('providerError' in answer) return { fault: answer.providerError };
   return { answer, usage: addUsage({ input_tokens: 0, output_tokens: 0, cost_usd: 0, calls: 0 }, answer) };
+}
+
+/** A service that searches among deferred tools has done so within its answer; it is told like a search of the loop. */
+function tellSearches(loop: Loop, answer: ModelAnswer): void {
+  for (const event of nativeSearchEvents(answer)) {
+    loop.callEvents.push(event);
+    emitEvent(loop, { type: event.kind, ...event.metadata });
+  }
 }
 
 /** A callback may show the model other messages for this one call; what is persisted stays. */
@@ -165,7 +175,7 @@ function emitCallEvent(loop: Loop, event: CallEvent): void {
   emitEvent(loop, told);
   if (event.type !== 'retry' && event.type !== 'schema_retry') return;
   const { type, ...facts } = told;
-  loop.retries.push(plainEvent(String(type), String(facts.message ?? 'the answer had the wrong shape'), facts));
+  loop.callEvents.push(plainEvent(String(type), String(facts.message ?? 'the answer had the wrong shape'), facts));
 }
 
 /** Calls come structured or, under the text grammar, in the text; a native model that writes text is a matter of options. */
@@ -362,7 +372,7 @@ async function objectionTo(
 function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judgement, postTurn: PostTurnAnswer): void {
   const record = turnRecord(loop, turn, {
     feedback: judged.feedback,
-    events: [...loop.retries.splice(0), ...loop.live.inbox.takeTape(), ...fallbackEvents(turn), ...dispatched.events],
+    events: [...loop.callEvents.splice(0), ...loop.live.inbox.takeTape(), ...fallbackEvents(turn), ...dispatched.events],
     consecutiveTextOnly: judged.consecutiveTextOnly,
   });
   const { counters } = loop.progress;

@@ -137,6 +137,16 @@ describe('result building (1.8)', () => {
     expect(() => scripted({ error: { category: 'nope' } })).toThrow('llm_mock: unknown error category `nope`');
   });
 
+  const UNKNOWN: readonly (readonly [entry: JsonObject, message: string])[] = [
+    [{ txt: 'a' }, 'llm_mock: unknown field `txt`; did you mean `text`?'],
+    [{ text: 'a', answer: 'b' }, 'llm_mock: unknown field `answer`'],
+    [{ tool_calls: [{ name: 'a', argument: {} }] }, 'llm_mock: unknown field `argument` in `tool_calls`; did you mean `arguments`?'],
+    [{ error: { category: 'timeout', mesage: 'x' } }, 'llm_mock: unknown field `mesage` in `error`; did you mean `message`?'],
+  ];
+  test.each(UNKNOWN)('%j is rejected by the name of its field', (entry, message) => {
+    expect(() => scripted(entry)).toThrow(message);
+  });
+
   test('with cache: true the second identical prompt is read from the cache', async () => {
     const mock = new MockProvider();
     const first = await ask(mock, 'same', { options: { cache: true } });
@@ -207,6 +217,7 @@ describe('files (1.8)', () => {
   const BAD: [string, string][] = [
     ['{"text":"a"}\n\n{oops', 'invalid JSON in f.jsonl line 3: '],
     ['{"text":"a"}\n{"text":5}', 'invalid --llm-mock fixture in f.jsonl line 2: '],
+    ['{"txt":"a"}', 'invalid --llm-mock fixture in f.jsonl line 1: unknown field `txt`; did you mean `text`?'],
     ['{"error":{"category":"odd"}}', 'invalid --llm-mock fixture in f.jsonl line 1: unknown error category `odd`'],
   ];
   test.each(BAD)('%j', (text, message) => {

@@ -85,7 +85,7 @@ describe('a service is asked what it really does', () => {
     server.reply({ status: 401 });
     const ended = await doctor(['mine']);
     expect(ended.code).toBe(1);
-    expect(ended.stdout).toContain('FAIL mine: mine refuses the key (status 401)');
+    expect(ended.stdout).toContain('FAIL mine: refuses the key (status 401)');
     expect(server.received).toHaveLength(1);
   });
 });

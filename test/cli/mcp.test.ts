@@ -78,7 +78,7 @@ describe('tools of MCP servers', () => {
   });
 
   test('what fails is an error of the tool: its own, an unknown name, a dead server, silence; the loop goes on', () => {
-    script(`[${stdio('one', ', timeout_ms: 200')}]`, ', loop_detect_warn: 0, loop_detect_block: 0, loop_detect_skip: 0');
+    script(`[${stdio('one', ', timeout_ms: 1500')}]`, ', loop_detect_warn: 0, loop_detect_block: 0, loop_detect_skip: 0');
     const mock = turns(
       call('one__fail'),
       call('one__die'),

@@ -265,6 +265,54 @@ println(agent_trace().map({ event -> event.type }))
   });
 });
 
+describe('a service that searches among deferred tools itself', () => {
+  test('is told of like a search of the loop, on the trace and in the transcript', async () => {
+    world.write(
+      'work.harn',
+      `pipeline default() {
+  let tools = tool_define(tool_registry(), "deploy", "Ships it", {defer_loading: true, handler: { args -> "shipped" }})
+  let shown = tool_define(tools, "look", "Looks", {handler: { args -> "seen" }})
+  let result = agent_loop("work", nil, {provider: "anthropic", model: "claude-sonnet-4-20250514", tools: shown, tool_search: {mode: "native"}})
+  for event in result.transcript.events {
+    if event.kind.starts_with("tool_search") { println("\${event.kind} \${event.text} \${event.metadata.mode} \${event.metadata.strategy}") }
+  }
+}
+`,
+    );
+    const search = { type: 'server_tool_use', id: 's1', name: 'tool_search_tool_bm25', input: { query: 'ship' } };
+    const found = {
+      type: 'tool_search_tool_result',
+      tool_use_id: 's1',
+      content: { type: 'tool_search_tool_search_result', tool_references: [{ type: 'tool_reference', tool_name: 'deploy' }] },
+    };
+    server.reply(
+      {
+        body: sse(
+          { type: 'content_block_start', index: 0, content_block: search },
+          { type: 'content_block_start', index: 1, content_block: found },
+          { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 'c1', name: 'deploy', input: {} } },
+          { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+          { type: 'message_stop' },
+        ),
+      },
+      anthropicEnd('done'),
+    );
+    const { code, stdout } = await run(['--json', 'work.harn']);
+    expect(code).toBe(0);
+    const told = events(stdout).flatMap(({ data }) => {
+      const event = data as { kind?: string };
+      return event.kind?.startsWith('tool_search_') === true ? [event] : [];
+    });
+    const facts = { mode: 'native', strategy: 'bm25', tool: 'tool_search_tool_bm25' };
+    expect(told).toMatchObject([
+      { kind: 'tool_search_query', payload: { ...facts, query: { query: 'ship' } } },
+      { kind: 'tool_search_result', payload: { ...facts, promoted: ['deploy'] } },
+    ]);
+    expect(stdout).toContain('tool_search_query ship native bm25');
+    expect(stdout).toContain('tool_search_result deploy native bm25');
+  });
+});
+
 describe('retries', () => {
   test('are lines of --trace and events of --json, and text that came before counts no more', async () => {
     world.write('work.harn', LOOP('openai'));

@@ -111,7 +111,9 @@ async function probe(platform: Platform, settings: LlmSettings, provider: string
 
 /** Only a service that does not answer is a failure; what it leaves out is a fact. */
 function probeChecks({ provider, model, health, findings }: ProbeReport): Check[] {
-  const reached = { name: provider, ok: health.valid || findings.length > 0, detail: health.message };
+  // The messages of services begin with their names, and so does the line.
+  const detail = health.message.startsWith(`${provider} `) ? health.message.slice(provider.length + 1) : health.message;
+  const reached = { name: provider, ok: health.valid || findings.length > 0, detail };
   return [
     reached,
     ...findings.map(({ what, seen, detail }) => ({

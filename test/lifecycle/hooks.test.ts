@@ -171,6 +171,23 @@ describe('lifecycle hooks', () => {
     expect(readFileSync(workerOf(world, id).snapshotPath, 'utf8')).toContain(CANARY);
   });
 
+  it('13.35 R81 are never told of a gap below zero, whatever the clocks say', async () => {
+    const world = createWorld();
+    world.clock.mock(Date.UTC(2026, 3, 30, 12));
+    const worker = await spawn(world, 'task', turns({ park: { reason: 'wait' } }, { end: true }));
+    await worker.settled();
+    const gaps: unknown[] = [];
+    for (const event of ['pre_resume', 'post_resume'])
+      world.lifecycle.hooks.registerSession(event, '*', (payload) => {
+        gaps.push(payload.gap_ms);
+        return { value: null };
+      });
+    world.clock.mock(Date.UTC(2026, 3, 30, 11));
+    await resume(world, worker.id);
+    await worker.settled();
+    expect(gaps).toEqual([0, 0]);
+  });
+
   it('R82 a hook may replace the input it never sees, under the same rule', async () => {
     const { world, worker } = await selfParked();
     world.lifecycle.hooks.registerSession('pre_resume', '*', () => ({ value: { modify: { resume_input: '  ' } } }));

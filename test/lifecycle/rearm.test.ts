@@ -148,6 +148,17 @@ describe('a host that starts again', () => {
     expect(later.runner.activations).toEqual([]);
   });
 
+  it('leaves alone what this process parked itself', async () => {
+    const world = createWorld({ live });
+    world.clock.mock(NOON);
+    const parsed = parseResumeConditions({ timeout: { duration_minutes: 5 } }, 'spawn_agent');
+    const worker = await spawnParked(world.lifecycle, start('watch', live), parsed as NonNullable<typeof parsed>, undefined);
+    expect(await rearmParked(world.lifecycle)).toBe(1);
+    await world.clock.advance(5 * MINUTE);
+    expect(await statusOf(worker.snapshotPath)).toBe('completed');
+    expect(world.lifecycle.audit.snapshot().map(({ kind }) => kind)).not.toContain('auto_resume_lost');
+  });
+
   it('9.7 does not arm a trigger whose predicate it cannot have', async () => {
     const { directory } = await parked({
       trigger: { kind: 'x', provider: 'y', when: new Opaque('closure', () => true) },

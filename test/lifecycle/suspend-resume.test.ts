@@ -3,15 +3,19 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import type { Activation } from '../../src/lifecycle/activation.ts';
 import { interruptAndSuspend } from '../../src/lifecycle/broadcast.ts';
 import { suspendNamed } from '../../src/lifecycle/suspend.ts';
 import type { Worker } from '../../src/lifecycle/worker.ts';
 import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import type { Clock, Processes } from '../../src/platform/platform.ts';
+import { journalPathOf } from '../../src/store/journal-file.ts';
+import { readSnapshot, renderSnapshot } from '../../src/store/snapshot-file.ts';
+import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
-import { close, outcome, resume, spawn, suspend, type TestWorld } from './world.ts';
+import { close, outcome, resume, spawn, suspend, type TestWorld, workerOf } from './world.ts';
 
 /** A worker that stands inside its first turn until `release` is called. */
 async function busyWorld(
@@ -217,7 +221,7 @@ describe('suspend', () => {
     const files = new FaultyFiles(testPlatform().files);
     const world = createWorld({ platform: { files } });
     const { worker, release } = await busyWorld(undefined, world);
-    const asked = suspend(world, worker);
+    const asked = suspend(world, worker, { conditions: { trigger: { kind: 'x', provider: 'y' } } });
     await Promise.resolve();
     const original = files.rename;
     files.rename = () => {
@@ -227,6 +231,7 @@ describe('suspend', () => {
     release();
     const error = await refusal(asked);
     expect(error.message).toMatch(/^suspend_agent: failed to persist snapshot .*: ENOSPC/);
+    expect(world.lifecycle.triggers.list()).toEqual([]);
     expect(await outcome(world, worker.id)).toMatchObject({ status: 'completed' });
     expect(kinds(world)).not.toContain('WorkerSuspended');
   });
@@ -359,6 +364,50 @@ describe('resume', () => {
     await outcome(other, worker.id);
     const error = await refusal(resume(world, worker.id));
     expect(error).toMatchObject({ code: 'HARN-SUS-003', data: { status: 'completed' } });
+  });
+
+  it('R57 of a file with conditions that nobody could have written names the field', async () => {
+    const { world, worker } = await parkedWorld();
+    const { snapshot } = readSnapshot(testPlatform(), worker.snapshotPath);
+    const suspension = { ...snapshot.suspension, conditions: { timeout: { duration_minutes: 0 } } };
+    writeFileSync(worker.snapshotPath, renderSnapshot({ ...snapshot, suspension } as WorkerSnapshot).bytes);
+    const error = await refusal(resume(createWorld({ directory: world.directory }), worker.id));
+    expect(error).toMatchObject({
+      code: 'HARN-SUS-004',
+      data: { detail: { reason: 'malformed', field: 'suspension.conditions.timeout.duration_minutes' } },
+    });
+    expect(existsSync(`${worker.snapshotPath}.claim`)).toBe(false);
+  });
+
+  it('4.2 of a worker that keeps no journal writes no turn to the disk before its next park', async () => {
+    const world = createWorld();
+    let lines = 0;
+    const during = ({ workerId }: Activation): void => {
+      lines = readFileSync(journalPathOf(workerOf(world, workerId).snapshotPath), 'utf8')
+        .trim()
+        .split('\n').length;
+    };
+    const live = turns({ park: { reason: 'wait' } }, { say: 'second' }, { during, end: true });
+    const worker = await spawn(world, 'task', live, { carry: { persist_state: false } });
+    await worker.settled();
+    await resume(world, worker.id);
+    await outcome(world, worker.id);
+    // That it was resumed has to be known to others.
+    expect(lines).toBe(1);
+  });
+
+  it('5.7 that a hook refuses leaves an interrupted worker armed with nothing of its last park', async () => {
+    const { world, worker } = await parkedWorld();
+    const { snapshot } = readSnapshot(testPlatform(), worker.snapshotPath);
+    const conditions = { timeout: { duration_minutes: 5, on_timeout: 'resume_with_summary' } };
+    const armed = { trigger: false, deadline_at: '2026-04-30T12:05:00.000Z', on_event: null };
+    const document = { ...snapshot, status: 'running', armed, suspension: { ...snapshot.suspension, conditions } };
+    writeFileSync(worker.snapshotPath, renderSnapshot(document as WorkerSnapshot).bytes);
+    const later = createWorld({ directory: world.directory });
+    later.lifecycle.hooks.registerSession('pre_resume', '*', () => ({ value: false }));
+    expect(await resume(later, worker.id)).toHaveProperty('pre_resume_denied');
+    expect(later.lifecycle.waker.size).toBe(0);
+    expect(readSnapshot(testPlatform(), worker.snapshotPath).snapshot.armed).toBeNull();
   });
 
   it('R4 works on a copy in another place', async () => {

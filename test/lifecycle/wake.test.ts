@@ -211,17 +211,21 @@ describe('R47 a topic', () => {
 });
 
 describe('T20 T35 a wake that the disk refuses', () => {
-  const rows: [what: string, conditions: SpecValue, dueMs: number, status: string][] = [
+  // Everything is refused at the claim; a journal only when what was armed has been disarmed already.
+  const rows: [what: string, conditions: SpecValue, dueMs: number, status: string, refused?: string][] = [
     ['T20 T35 a timeout', { timeout: { duration_minutes: 1 } }, MINUTE, 'completed'],
     ['T20 T35 a timeout that fails the worker', { timeout: { duration_minutes: 1, on_timeout: 'fail' } }, MINUTE, 'failed'],
     ['T20 T35 a record of a topic', { on_event: 'ci.done' }, 0, 'completed'],
+    ['T20 T35 a timeout without a journal', { timeout: { duration_minutes: 1 } }, MINUTE, 'completed', '.journal.jsonl'],
+    ['T20 T35 a record of a topic without a journal', { on_event: 'ci.done' }, 0, 'completed', '.journal.jsonl'],
   ];
-  it.each(rows)('%s is tried again every half minute, and once the disk takes it', async (_what, conditions, dueMs, status) => {
+  it.each(rows)('%s is tried again every half minute, and once the disk takes it', async (_what, conditions, dueMs, status, what = '') => {
     const { world, worker } = await parkedOn(conditions);
     const { files } = world.lifecycle.platform;
     const original = files.open.bind(files);
     let refused = 0;
-    files.open = () => {
+    files.open = (path, ...how) => {
+      if (!path.endsWith(what)) return original(path, ...how);
       refused++;
       throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     };
@@ -351,6 +355,22 @@ describe('the resume owner', () => {
       expect(sent).toHaveLength(1);
       expect(worker.suspension?.resume_by_mechanism).toBe(mechanism);
     }
+  });
+});
+
+describe('R46 R79 a timeout that a hook refuses', () => {
+  it('gets its whole time once more, and no more', async () => {
+    const { world, worker } = await parkedOn({ timeout: { duration_minutes: 5 } });
+    world.lifecycle.hooks.registerSession('pre_resume', '*', () => ({ value: false }));
+    const denials = (): number => audits(world).filter((kind) => kind === 'pre_resume_denied').length;
+    const counts: number[] = [];
+    for (const ms of [5 * MINUTE, 5 * MINUTE - 1, 1, 60 * MINUTE]) {
+      await world.clock.advance(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+      counts.push(denials());
+    }
+    expect(counts).toEqual([1, 1, 2, 2]);
+    expect(worker.status).toBe('suspended');
   });
 });
 

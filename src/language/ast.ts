@@ -138,6 +138,7 @@ export interface Override extends Node {
   readonly name: string;
   readonly params: readonly Parameter[];
   readonly body: Block;
+  readonly yields: boolean;
 }
 
 export interface FunctionDeclaration extends Node {
@@ -152,6 +153,8 @@ export interface FunctionDeclaration extends Node {
   readonly returnType: TypeNode | undefined;
   readonly bounds: readonly Bound[];
   readonly body: Block;
+  /** Holds a `yield` of its own. */
+  readonly yields: boolean;
 }
 
 export interface ToolDeclaration extends Node {

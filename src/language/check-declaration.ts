@@ -4,9 +4,9 @@ import { parameterInside } from './check-signature.ts';
 import type { CheckState, Frame } from './check-state.ts';
 import { checkLostResult } from './check-useless.ts';
 import { checkVariance } from './check-variance.ts';
-import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
 import { ANY, generic, renderType, type Type } from './types.ts';
+import { isProducer } from './walk.ts';
 
 export function checkDeclaration(state: CheckState, node: Statement): void {
   switch (node.kind) {

@@ -1,9 +1,9 @@
 import type { Attribute, FunctionDeclaration, Parameter, Pipeline, Statement, ToolDeclaration, TypeParameter } from './ast.ts';
 import type { Scope } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
-import { isProducer } from './colour.ts';
 import { abstractScope, resolveType } from './type-resolve.ts';
 import { ANY, type FunctionType, generic, listOf, type Type, union } from './types.ts';
+import { isProducer } from './walk.ts';
 
 interface SignatureParameter {
   readonly name: string;

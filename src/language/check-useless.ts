@@ -3,8 +3,8 @@ import { CHECKER_CODES } from './check-codes.ts';
 import { isDeclaration } from './check-names.ts';
 import { bareDeclaration } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
-import { isProducer } from './colour.ts';
 import { kindOf, type Type } from './types.ts';
+import { isProducer } from './walk.ts';
 
 /*
  * Statements that do nothing where something was meant. They run as the language says, so these are warnings; each names

@@ -1,7 +1,7 @@
 import type { Lookup } from '../base/lookup.ts';
-import type { Expression, Identifier, Parameter, Pattern, Program } from './ast.ts';
+import type { Expression, Identifier, Property } from './ast.ts';
 import type { Resolution, Variable } from './scope.ts';
-import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
+import { isProducer, type TreeNode } from './walk.ts';
 
 /** How a builtin waits; see runtime/builtin.ts. */
 export type BuiltinColour = 'sync' | 'async' | 'callback';
@@ -43,7 +43,7 @@ export interface ColourEnvironment extends ProgramColour {
 /**
  * Which functions of a module wait. A function is asynchronous when its own body can: everything else is emitted as
  * plain synchronous JavaScript, which is what makes calls cheap. The answer is a least fixpoint, found in one look at
- * each body: a body that does not wait yet notes whom it asked about, and whoever comes to wait makes those wait too
+ * what each body may wait for: a body that does not wait yet notes whom it asked about, and whoever comes to wait makes those wait too
  * that asked. That is enough because one waiting callee is all it takes.
  */
 export class Colours {
@@ -55,21 +55,17 @@ export class Colours {
   private asking: TreeNode | undefined;
   private readonly askers = new Map<TreeNode | string, TreeNode[]>();
 
-  constructor(program: Program, resolution: Resolution, environment: ColourEnvironment) {
+  constructor(resolution: Resolution, environment: ColourEnvironment) {
     this.resolution = resolution;
     this.environment = environment;
     this.waitingMethods = new Set([...ALWAYS_WAITING_METHODS, ...environment.asyncMethods]);
-    const functions: TreeNode[] = [];
     const methods = new Map<TreeNode, string>();
-    const collect = (node: TreeNode): void => {
-      if (isFunctionNode(node)) functions.push(node);
+    for (const node of resolution.types) {
       if (node.kind === 'Impl') for (const method of node.methods) methods.set(method, method.name);
-      forEachChild(node, collect);
-    };
-    for (const item of program.items) collect(item);
-    for (const node of functions) {
+    }
+    for (const [node, { waits }] of resolution.scopes) {
       this.asking = node;
-      if (this.bodyWaits(node)) this.settle(node, methods);
+      if (waits.some((part) => this.nodeWaits(part))) this.settle(node, methods);
     }
     this.asking = undefined;
   }
@@ -116,21 +112,6 @@ export class Colours {
 
   get asyncMethodNames(): ReadonlySet<string> {
     return this.waitingMethods;
-  }
-
-  private bodyWaits(fn: TreeNode): boolean {
-    let waits = false;
-    const look = (node: TreeNode): void => {
-      if (waits) return;
-      if (node !== fn && isFunctionNode(node)) {
-        if (node.kind === 'Parallel') waits = true;
-        return;
-      }
-      if (this.nodeWaits(node)) waits = true;
-      else forEachChild(node, look);
-    };
-    look(fn);
-    return waits;
   }
 
   /** Does this node wait by itself, its children aside? */
@@ -212,52 +193,23 @@ export class Colours {
   }
 
   /** Which waiting things are used as values in this module, so that code may meet them without their name. */
-  valuesOf(program: Program): { readonly callables: boolean; readonly parts: boolean } {
-    let callables = false;
-    let parts = false;
-    const look = (node: TreeNode): void => {
-      switch (node.kind) {
-        case 'Identifier':
-          callables ||= this.identifierWaits(node);
-          parts ||= this.isNamespace(node);
-          return;
-        case 'Property':
-          callables ||= this.partWaits(node.receiver, node.name) || this.memberWaits(node);
-          parts ||= this.environment.harness.isPart(node.name);
-          // The member of a namespace or part is the value, not what it is a member of.
-          lookInside(node.receiver);
-          return;
-        case 'MethodCall':
-          lookInside(node.receiver);
-          for (const arg of node.args) look(arg);
-          return;
-        case 'Call':
-          for (const arg of node.args) look(arg);
-          return;
-        case 'Binding':
-          parts ||= this.takesParts(node.pattern);
-          break;
-        case 'Closure':
-        case 'Tool':
-          callables ||= this.waiting.has(node);
-          parts ||= node.params.some(takesPart);
-          break;
-        case 'Function':
-        case 'Pipeline':
-          parts ||= node.params.some(takesPart);
-          break;
-        default:
-          break;
-      }
-      forEachChild(node, look);
+  values(): { readonly callables: boolean; readonly parts: boolean } {
+    const { values, members, callables, picked, takesParts } = this.resolution.uses;
+    // The member of a namespace or part is the value, not what it is a member of.
+    const receivers = this.resolution.uses.receivers.filter((node) => !this.isNamespace(node));
+    const receivingMembers = this.resolution.uses.receivingMembers.filter(({ name }) => !this.environment.harness.isPart(name));
+    const isWaitingMember = (node: Property): boolean => this.partWaits(node.receiver, node.name) || this.memberWaits(node);
+    return {
+      callables:
+        callables.some((node) => this.waiting.has(node)) ||
+        [values, receivers].some((nodes) => nodes.some((node) => this.identifierWaits(node))) ||
+        [members, receivingMembers].some((nodes) => nodes.some(isWaitingMember)),
+      parts:
+        takesParts ||
+        values.some((node) => this.isNamespace(node)) ||
+        members.some(({ name }) => this.environment.harness.isPart(name)) ||
+        picked.some((key) => this.environment.harness.isPart(key)),
     };
-    /** The receiver of a member: a part or namespace that is only passed through. */
-    const lookInside = (receiver: Expression): void => {
-      if (receiver.kind === 'Property' && this.environment.harness.isPart(receiver.name)) lookInside(receiver.receiver);
-      else if (!this.isNamespace(receiver)) look(receiver);
-    };
-    for (const item of program.items) look(item);
-    return { callables, parts };
   }
 
   private identifierWaits(node: Identifier): boolean {
@@ -276,29 +228,6 @@ export class Colours {
       receiver.kind === 'Identifier' && this.isNamespace(receiver) && this.environment.builtins.get(`${receiver.name}.${name}`) === 'async'
     );
   }
-
-  /** `let {fs} = harness`. */
-  private takesParts(pattern: Pattern): boolean {
-    return pattern.kind === 'DictPattern' && pattern.fields.some(({ key }) => this.environment.harness.isPart(key));
-  }
-}
-
-/** `net: HarnessNet`. */
-function takesPart({ type }: Parameter): boolean {
-  return type?.kind === 'NamedType' && /^Harness[A-Z]/.test(type.name);
-}
-
-/** Calling such a function only makes a generator or stream; its body waits at the pull. */
-export function isProducer(node: TreeNode): boolean {
-  if (node.kind !== 'Function') return false;
-  if (node.isStream) return true;
-  let yields = false;
-  const look = (child: TreeNode): void => {
-    if (child.kind === 'Yield') yields = true;
-    if (!yields && !isFunctionNode(child)) forEachChild(child, look);
-  };
-  forEachChild(node, look);
-  return yields;
 }
 
 /** Methods of the harness handle that wait; a method of that name on anything else pays one check. */

@@ -1,10 +1,9 @@
 import type { Element, Expression, FunctionDeclaration, Identifier } from './ast.ts';
-import { isProducer } from './colour.ts';
-import { any, boxed, builtin, type Code, type FunctionState, globalName, undefinedName } from './emit-context.ts';
+import { any, boxed, builtin, type Code, type FunctionState, globalName, handsOn, undefinedName } from './emit-context.ts';
 import { emitElements, emitOperands, emitValue, isEnumName, reuse, type Use } from './emit-expression.ts';
 import { line, place } from './emit-layout.ts';
-import { rootOf, type Variable } from './scope.ts';
-import { someNode } from './walk.ts';
+import type { Variable } from './scope.ts';
+import { isProducer } from './walk.ts';
 
 /** Builtins that look at their arguments and keep neither them nor their parts: a list passed to one stays owned by its variable. */
 const PEEKING_BUILTINS: ReadonlySet<string> = new Set([
@@ -82,12 +81,12 @@ function resolveCallee(fn: FunctionState, callee: Identifier, variable: Variable
       code: variable.isTopLevel ? variable.jsName : `${place(callee.span)}R.callable(${variable.jsName}, ${JSON.stringify(variable.name)})`,
       isAsync: !isProducer(declaration) && module.colours.isAsync(declaration),
       isUnknown: false,
-      bounces: module.bouncing.has(declaration),
+      bounces: handsOn(module, declaration),
     };
   }
   const value = variable.isReassigned || variable.role !== 'let' ? undefined : variable.values[0];
   if (value?.kind === 'Closure' && variable.declaration === undefined) {
-    return { code: variable.jsName, isAsync: module.colours.isAsync(value), isUnknown: false, bounces: module.bouncing.has(value) };
+    return { code: variable.jsName, isAsync: module.colours.isAsync(value), isUnknown: false, bounces: handsOn(module, value) };
   }
   const name = variable.jsName;
   return {
@@ -189,11 +188,7 @@ export function emitPipe(fn: FunctionState, node: Extract<Expression, { kind: 'P
   const call = `${line(right.span.line)}${place(right.span)}R.pipeTarget(${boxed(callee)})(${callArguments(fn, boxed(value))})`;
   if (isKnown) {
     return any(
-      finishCall(
-        fn,
-        { code: '', isAsync: fn.module.colours.isAsync(right), isUnknown: false, bounces: fn.module.bouncing.has(right) },
-        call,
-      ),
+      finishCall(fn, { code: '', isAsync: fn.module.colours.isAsync(right), isUnknown: false, bounces: handsOn(fn.module, right) }, call),
     );
   }
   return any(settleUnknown(fn, call));
@@ -233,7 +228,7 @@ export function emitMethodCall(fn: FunctionState, node: Extract<Expression, { ki
   const direct = `${at}${own.jsName}(${[fn.context, 'd + 64', target.again, ...args].join(', ')})`;
   const finished = finishCall(
     fn,
-    { code: '', isAsync: fn.module.colours.isAsync(own.node), isUnknown: false, bounces: fn.module.bouncing.has(own.node) },
+    { code: '', isAsync: fn.module.colours.isAsync(own.node), isUnknown: false, bounces: handsOn(fn.module, own.node) },
     direct,
   );
   const evaluated = given.filter(({ first, again }) => first !== again).map(({ first }) => `${first}, `);
@@ -283,7 +278,7 @@ function emitOperandsWithReceiver(
 export function emitTailCall(fn: FunctionState, value: Expression): string | undefined {
   const call =
     value.kind === 'Call' ? value : value.kind === 'Pipe' && value.right.kind === 'Identifier' ? pipeAsCall(value, value.right) : undefined;
-  if (call === undefined || fn.guarded > 0 || fn.hasDefer || fn.producer !== undefined) return undefined;
+  if (call === undefined || fn.guarded > 0 || fn.scope.hasDefer || fn.producer !== undefined) return undefined;
   if (call.args.some((arg) => arg.kind === 'Spread')) return undefined;
   const variable = fn.variable(call.callee);
   if (variable === undefined && !fn.module.environment.imports.has(call.callee.name)) return undefined;
@@ -312,7 +307,7 @@ function emitSelfCall(fn: FunctionState, call: Extract<Expression, { kind: 'Call
   const params = self.params.map((param) => fn.module.resolution.declared(param, param.name));
   if (self.params.some((param) => param.isRest || param.defaultValue !== undefined) || params.some((param) => param.isCaptured))
     return undefined;
-  if (changesItsCopies(fn, self)) return undefined;
+  if (changesItsCopies(fn)) return undefined;
   const args = emitOperands(fn, call.args as readonly Expression[]).map(boxed);
   fn.usesSelfLoop = true;
   const news = params.map((_, index) => {
@@ -326,11 +321,11 @@ function emitSelfCall(fn: FunctionState, call: Extract<Expression, { kind: 'Call
 }
 
 /** Each call starts with captured values as they were: one that changes them cannot just go back to its start. */
-function changesItsCopies(fn: FunctionState, self: FunctionDeclaration): boolean {
+function changesItsCopies(fn: FunctionState): boolean {
   const { references } = fn.module.resolution;
-  const isForeign = (root: Identifier | undefined): boolean => {
-    const variable = root && references.get(root);
+  const isForeign = (root: Identifier): boolean => {
+    const variable = references.get(root);
     return variable !== undefined && variable.owner !== fn.scope;
   };
-  return someNode(self.body, (node) => node.kind === 'Assignment' && isForeign(rootOf(node.target)));
+  return fn.scope.assigned.some(isForeign);
 }

@@ -92,13 +92,14 @@ export interface ModuleState {
   readonly usedGlobals: Set<string>;
   /** Constants of the prelude (metadata, descriptors) by their JavaScript text. */
   readonly constants: Map<string, string>;
-  /** Functions that may answer a TailCall. */
-  readonly bouncing: ReadonlySet<TreeNode>;
   unique: number;
-  /** Answers of `needsStatements`. */
-  readonly lifted: Map<TreeNode, boolean>;
   /** Mistakes that only show while emitting: a `break` outside of a loop. */
   readonly problems: Diagnostic[];
+}
+
+/** May a call of this function answer a TailCall? */
+export function handsOn(module: ModuleState, node: TreeNode): boolean {
+  return module.resolution.scopes.get(node)?.handsOn === true;
 }
 
 export function reportProblem(module: ModuleState, message: string, span: Span): void {
@@ -144,7 +145,6 @@ export class FunctionState {
   context = 'c';
   /** Above zero inside try, deadline, mutex and loops with clean-up: a tail call must wait for them. */
   guarded = 0;
-  hasDefer = false;
   /** Inside of a `defer`. */
   isDeferred = false;
   usesSelfLoop = false;

@@ -17,9 +17,9 @@ import {
 } from './emit-context.ts';
 import { line, place } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
-import { rootOf, type Variable } from './scope.ts';
+import { asTernary, rootOf, type Variable } from './scope.ts';
 import { typeSchema } from './type-schema.ts';
-import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
+import type { TreeNode } from './walk.ts';
 
 /**
  * How the value of an expression is used: `keep` lets it escape into another place, `read` lets only its parts escape
@@ -122,7 +122,7 @@ function emitNode(fn: FunctionState, node: Expression, use: Use): Code {
     case 'Propagate':
       return emitPropagate(fn, node.value);
     case 'If': {
-      const ternary = asTernary(fn.module, node);
+      const ternary = asTernary(node, fn.module.resolution.lifted);
       if (ternary !== undefined) return emitTernary(fn, ternary[0], ternary[1], ternary[2]);
       return lifted(fn, node);
     }
@@ -145,24 +145,10 @@ export function emitValue(fn: FunctionState, node: Expression, use: Use = 'keep'
 
 // ---- order of evaluation ----
 
-/**
- * Does this expression need statements of its own before its value is there? Asked at every level of a tree, so the
- * answers are kept.
- */
-export function needsStatements(module: ModuleState, node: TreeNode): boolean {
-  const known = module.lifted.get(node);
-  if (known !== undefined) return known;
-  let needs = node.kind === 'If' ? asTernary(module, node) === undefined : LIFTED.has(node.kind);
-  if (!needs) {
-    forEachChild(node, (child) => {
-      needs ||= !isFunctionNode(child) && needsStatements(module, child);
-    });
-  }
-  module.lifted.set(node, needs);
-  return needs;
+/** Does this expression need statements of its own before its value is there? */
+export function needsStatements({ resolution }: ModuleState, node: TreeNode): boolean {
+  return resolution.lifted.has(node);
 }
-
-const LIFTED: ReadonlySet<string> = new Set(['Match', 'Try', 'Retry', 'Deadline', 'Propagate']);
 
 /** Emits operands left to right. When a later one needs statements, earlier values are kept in temporaries first. */
 export function emitOperands(fn: FunctionState, nodes: readonly Expression[], use: Use = 'keep', firstUse: Use = use): Code[] {
@@ -195,23 +181,6 @@ function lifted(fn: FunctionState, node: Expression): Code {
   const name = fn.temp();
   fn.pre.push(`${name} = undefined;`, fn.module.parts.into(fn, node, { to: 'temp', name }));
   return any(name);
-}
-
-/** `if` whose branches are single expressions is a conditional expression. */
-function asTernary(
-  module: ModuleState,
-  node: Extract<Expression, { kind: 'If' }>,
-): [Expression, Expression, Expression | undefined] | undefined {
-  const then = singleExpression(node.then);
-  const otherwise = node.otherwise === undefined ? undefined : singleExpression(node.otherwise);
-  if (then === undefined || (node.otherwise !== undefined && otherwise === undefined)) return undefined;
-  if (needsStatements(module, then) || (otherwise !== undefined && needsStatements(module, otherwise))) return undefined;
-  return [node.condition, then, otherwise];
-}
-
-function singleExpression(block: Block): Expression | undefined {
-  const only = block.statements.length === 1 ? block.statements[0] : undefined;
-  return only?.kind === 'ExpressionStatement' ? only.expression : undefined;
 }
 
 function emitTernary(fn: FunctionState, condition: Expression, then: Expression, otherwise: Expression | undefined): Code {

@@ -1,12 +1,11 @@
 import type { Block, Closure, FunctionDeclaration, Parameter, SkillDeclaration, Statement, ToolDeclaration } from './ast.ts';
-import { isProducer } from './colour.ts';
 import { constant, FunctionState, hasOwnedBit, type ModuleState, NOWHERE, ownedBit, RETURN, type Sink } from './emit-context.ts';
 import { emitValue } from './emit-expression.ts';
 import { line, place } from './emit-layout.ts';
 import { describeType, type TypeDescriptor } from './emit-types.ts';
 import type { FunctionScope, Variable } from './scope.ts';
 import { jsonSchema, type SchemaJson, toolParameters } from './tool-schema.ts';
-import { forEachChild, isFunctionNode, type TreeNode } from './walk.ts';
+import { isProducer, type TreeNode } from './walk.ts';
 
 /** What a function expression is made of; the pieces stand in this order. */
 interface Parts {
@@ -52,12 +51,11 @@ export function emitFunctionText(fn: FunctionState, parts: Parts): string {
 /** @param checks defaults and checks of parameters; a call that goes back to the start passes them again */
 function emitBody(fn: FunctionState, parts: Parts, checks: string): string {
   const early = emitEarly(fn.module, parts.block);
-  fn.hasDefer = parts.body.some(containsDefer);
   const statements = fn.module.parts.statements(fn, parts.body, parts.sink);
   const looped = fn.usesSelfLoop
     ? `SELF: for (;;) { if (I[0] === 0) R.interrupt(${fn.context}); ${checks}${early}${statements} return undefined; }`
     : `${checks}${early}${statements}`;
-  if (!fn.hasDefer) return looped;
+  if (!fn.scope.hasDefer) return looped;
   const run = fn.isAsync ? 'await R.runDefersAsync(defers);' : 'R.runDefers(defers);';
   return `const defers = []; try { ${looped} } finally { ${run} }`;
 }
@@ -66,16 +64,6 @@ function emitBody(fn: FunctionState, parts: Parts, checks: string): string {
 export function emitEarly(module: ModuleState, block: object): string {
   const early = module.resolution.earlyIn(block);
   return early.length === 0 ? '' : `let ${early.map((variable) => variable.jsName).join(', ')};`;
-}
-
-export function containsDefer(node: TreeNode): boolean {
-  if (node.kind === 'Defer') return true;
-  if (isFunctionNode(node)) return false;
-  let found = false;
-  forEachChild(node, (child) => {
-    found ||= containsDefer(child);
-  });
-  return found;
 }
 
 /** Default and run-time check of one parameter. */

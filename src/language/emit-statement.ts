@@ -9,7 +9,6 @@ import { emitEarly, emitLocalFunction, emitLocalMethod, emitLocalSkill, emitLoca
 import { line, place } from './emit-layout.ts';
 import { emitMatchInto } from './emit-match.ts';
 import type { Variable } from './scope.ts';
-import { someNode } from './walk.ts';
 
 /** Statements in order; the value of the last one goes to the sink when it is an expression. */
 export function emitStatements(fn: FunctionState, statements: readonly Statement[], sink: Sink): string {
@@ -269,7 +268,7 @@ function emitGeneralLoop(fn: FunctionState, node: ForLoop): string {
   const index = fn.unique('i');
   const item = fn.unique('x');
   // The loop sees the value at its start: the body may only write to the variable itself when it has let go of it.
-  const iterable = emitValue(fn, node.iterable, writesRoot(node) ? 'keep' : 'read');
+  const iterable = emitValue(fn, node.iterable, writesRoot(fn, node) ? 'keep' : 'read');
   const waits = fn.isAsync && fn.module.environment.asyncIterables;
   fn.makesCalls = true;
   const pull = `${item} = ${source}.pull(${fn.context}, d); ${waits ? `if (${item} instanceof Promise) ${item} = await ${item};` : ''} if (${item} === R.END) break;`;
@@ -284,16 +283,9 @@ function emitGeneralLoop(fn: FunctionState, node: ForLoop): string {
   return `{ ${open} try { ${loop} } finally { if (!${isList}) ${fn.isAsync ? 'await ' : ''}R.abandon(${source}); } }`;
 }
 
-function writesRoot(node: ForLoop): boolean {
-  const { iterable } = node;
+function writesRoot(fn: FunctionState, { iterable, body }: ForLoop): boolean {
   if (iterable.kind !== 'Identifier') return true;
-  return someNode(node.body, (part) => part.kind === 'Assignment' && rootName(part.target) === iterable.name);
-}
-
-function rootName(target: Expression): string | undefined {
-  let node = target;
-  while (node.kind === 'Property' || node.kind === 'Subscript') node = node.receiver;
-  return node.kind === 'Identifier' ? node.name : undefined;
+  return fn.scope.assigned.some(({ name, span }) => name === iterable.name && span.start >= body.span.start && span.start < body.span.end);
 }
 
 function emitLoopPattern(fn: FunctionState, pattern: ForLoop['pattern'], item: string): string {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Closure, EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
-import { Colours, isProducer } from './colour.ts';
+import { Colours } from './colour.ts';
 import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
 import { emitParallel, emitSpawn } from './emit-concurrency.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type EmitEnvironment,
   type EmitterParts,
   FunctionState,
+  handsOn,
   hasOwnedBit,
   type ModuleState,
   NOWHERE,
@@ -16,7 +17,6 @@ import {
 } from './emit-context.ts';
 import { emitExpression } from './emit-expression.ts';
 import {
-  containsDefer,
   copiedCaptures,
   emitClosure,
   emitFunctionText,
@@ -29,9 +29,9 @@ import {
 import { type LaidOut, layOut, line, place } from './emit-layout.ts';
 import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
-import { encodeName, type Resolution, resolveNames, type Variable } from './scope.ts';
+import { encodeName, type Resolution, type Variable } from './scope.ts';
 import { type SchemaJson, toolParameters } from './tool-schema.ts';
-import { isFunctionNode, someNode, type TreeNode } from './walk.ts';
+import { isProducer, type TreeNode } from './walk.ts';
 
 /**
  * From tree to JavaScript (docs/ARCHITECTURE.md, "Compiling"). A module becomes one asynchronous function
@@ -85,7 +85,7 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
   const module = prepare(program, environment, resolution);
   const functions = functionFacts(program, module);
   const asyncMethods = [...module.colours.asyncMethodNames];
-  const asyncValues = module.colours.valuesOf(program);
+  const asyncValues = module.colours.values();
   return {
     functions,
     asyncMethods,
@@ -110,7 +110,7 @@ function functionFacts(program: Program, module: ModuleState): FunctionFact[] {
     const node = declarationOf(item);
     if (node.kind === 'Function') {
       const isAsync = !isProducer(node) && module.colours.isAsync(node);
-      return [{ name: node.name, isPublic: node.isPublic, isAsync, bounces: module.bouncing.has(node), kind: 'function' }];
+      return [{ name: node.name, isPublic: node.isPublic, isAsync, bounces: handsOn(module, node), kind: 'function' }];
     }
     if (node.kind === 'Tool' || node.kind === 'Skill' || (node.kind === 'EvalPack' && isName(node.name))) {
       return [{ name: node.name, isPublic: node.isPublic, isAsync: false, bounces: false, kind: 'value' }];
@@ -148,10 +148,11 @@ function pipelineFacts(program: Program): ModuleFacts['pipelines'] {
 export function emitClosureAlone(
   program: Program,
   environment: EmitEnvironment,
+  resolution: Resolution,
   offset: number,
 ): { readonly js: string; readonly builtins: readonly string[] } | undefined {
-  const module = prepare(program, environment, resolveNames(program));
-  const node = findFunction(program, offset);
+  const module = prepare(program, environment, resolution);
+  const node = findFunction(module, offset);
   const scope = node && module.resolution.scopes.get(node);
   if (node === undefined || scope === undefined) return undefined;
   const outer = new FunctionState(module, module.resolution.file, true);
@@ -173,14 +174,11 @@ export function emitClosureAlone(
   };
 }
 
-function findFunction(program: Program, offset: number): Closure | FunctionDeclaration | undefined {
-  let found: Closure | FunctionDeclaration | undefined;
-  const look = (node: TreeNode): boolean => {
-    if ((node.kind === 'Closure' || node.kind === 'Function') && node.span.start === offset) found = node;
-    return found !== undefined;
-  };
-  program.items.some((item) => someNode(item, look, 'functions'));
-  return found;
+function findFunction({ resolution }: ModuleState, offset: number): Closure | FunctionDeclaration | undefined {
+  for (const node of resolution.scopes.keys()) {
+    if ((node.kind === 'Closure' || node.kind === 'Function') && node.span.start === offset) return node;
+  }
+  return undefined;
 }
 
 /** Constants that any code of a module needs before it. */
@@ -192,24 +190,6 @@ function preludeOf(module: ModuleState): string[] {
     ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
     ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),
   ];
-}
-
-/** Does the program contain anything that makes a value whose iteration may wait, or that cleans up when left? */
-export function producesIterables(program: Program): boolean {
-  const makers = new Set(['channel', 'stream', 'llm_stream', 'event_log', 'iter', 'supervisor_events']);
-  return program.items.some((item) =>
-    someNode(
-      item,
-      (node) =>
-        node.kind === 'Yield' ||
-        node.kind === 'Emit' ||
-        (node.kind === 'Function' && node.isStream) ||
-        (node.kind === 'Parallel' && node.asStream) ||
-        (node.kind === 'Identifier' && makers.has(node.name)) ||
-        (node.kind === 'Call' && makers.has(node.callee.name)),
-      'functions',
-    ),
-  );
 }
 
 const PARTS: EmitterParts = {
@@ -226,6 +206,24 @@ const PARTS: EmitterParts = {
 };
 
 function prepare(program: Program, environment: EmitEnvironment, resolution: Resolution): ModuleState {
+  return {
+    parts: PARTS,
+    environment,
+    resolution,
+    colours: new Colours(resolution, environment),
+    kinds: new KindTable(resolution),
+    ...declaredTypes(program, environment, resolution),
+    usedBuiltins: new Set(),
+    usedGlobals: new Set(),
+    constants: new Map(),
+    unique: 0,
+    problems: [],
+  };
+}
+
+type DeclaredTypes = Pick<ModuleState, 'enums' | 'structs' | 'fields' | 'types' | 'methods' | 'implemented'>;
+
+function declaredTypes(program: Program, environment: EmitEnvironment, resolution: Resolution): DeclaredTypes {
   const enums = new Set(environment.importedEnums);
   const structs = new Set(environment.importedStructs);
   const aliases = new Map<string, TypeNode>(environment.importedAliases);
@@ -233,9 +231,7 @@ function prepare(program: Program, environment: EmitEnvironment, resolution: Res
   const methods = new Map<string, { struct: string; node: FunctionDeclaration; jsName: string }[]>();
   const fields = new Set<string>();
   const implemented = new Set<string>();
-  const bouncing = new Set<TreeNode>();
-  const topLevel = new Set<TreeNode>(program.items.map(declarationOf));
-  const look = (node: TreeNode): void => {
+  for (const node of resolution.types) {
     if (node.kind === 'Enum') enums.add(node.name);
     if (node.kind === 'Struct') {
       structs.add(node.name);
@@ -243,51 +239,17 @@ function prepare(program: Program, environment: EmitEnvironment, resolution: Res
     }
     if (node.kind === 'TypeAlias') aliases.set(node.name, node.type);
     if (node.kind === 'Interface') interfaces.add(node.name);
-    if (node.kind === 'Impl') for (const method of node.methods) implemented.add(method.name);
+    if (node.kind !== 'Impl') continue;
+    for (const method of node.methods) implemented.add(method.name);
     // Methods of a struct inside a block are closures; they are found through the module's table.
-    if (node.kind === 'Impl' && topLevel.has(node)) {
-      for (const method of node.methods) {
-        const list = methods.get(method.name) ?? [];
-        list.push({ struct: node.name, node: method, jsName: `${encodeName(node.name)}$${encodeName(method.name)}` });
-        methods.set(method.name, list);
-      }
+    if (!program.items.some((item) => declarationOf(item) === node)) continue;
+    for (const method of node.methods) {
+      const list = methods.get(method.name) ?? [];
+      list.push({ struct: node.name, node: method, jsName: `${encodeName(node.name)}$${encodeName(method.name)}` });
+      methods.set(method.name, list);
     }
-  };
-  for (const item of program.items) {
-    someNode(
-      item,
-      (node) => {
-        look(node);
-        if (
-          isFunctionNode(node) &&
-          someNode(node, (part) => part !== node && part.kind === 'Return' && (part.value?.kind === 'Call' || part.value?.kind === 'Pipe'))
-        )
-          bouncing.add(node);
-        return false;
-      },
-      'functions',
-    );
   }
-  return {
-    parts: PARTS,
-    environment,
-    resolution,
-    colours: new Colours(program, resolution, environment),
-    kinds: new KindTable(resolution),
-    enums,
-    structs,
-    fields,
-    types: { aliases, interfaces },
-    methods,
-    implemented,
-    usedBuiltins: new Set(),
-    usedGlobals: new Set(),
-    constants: new Map(),
-    bouncing,
-    unique: 0,
-    lifted: new Map(),
-    problems: [],
-  };
+  return { enums, structs, fields, types: { aliases, interfaces }, methods, implemented };
 }
 
 class ModuleEmitter {
@@ -474,7 +436,7 @@ class ModuleEmitter {
     return [
       ...preludeOf(module),
       fn.tempDeclaration,
-      isScript && this.program.items.some(containsDefer) ? 'const defers = M.defers;' : '',
+      isScript && module.resolution.file.hasDefer ? 'const defers = M.defers;' : '',
       variables.length === 0 ? '' : `let ${variables.join(', ')};`,
       ...this.definitions,
       isScript ? 'if (mode === "declarations") return undefined;' : '',

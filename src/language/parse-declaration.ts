@@ -181,7 +181,7 @@ function parseFunction(stream: TokenStream, isPublic: boolean, isStream: boolean
   stream.expect(')');
   const returnType = parseReturnType(stream);
   const bounds = parseWhere(stream);
-  const body = stream.grammar.block(stream);
+  const { body, yields } = stream.activation(() => stream.grammar.block(stream));
   return {
     kind: 'Function',
     isPublic,
@@ -193,6 +193,7 @@ function parseFunction(stream: TokenStream, isPublic: boolean, isStream: boolean
     returnType,
     bounds,
     body,
+    yields,
     span: stream.spanFrom(start),
   };
 }
@@ -232,7 +233,7 @@ function parsePipeline(stream: TokenStream, isPublic: boolean, start: Token): St
     const token = stream.expectName('parent pipeline name');
     parent = { text: token.text, span: token };
   }
-  const body = stream.grammar.block(stream);
+  const { body } = stream.activation(() => stream.grammar.block(stream));
   return { kind: 'Pipeline', isPublic, name: name.text, nameSpan: name, params, returnType, parent, body, span: stream.spanFrom(start) };
 }
 
@@ -242,7 +243,8 @@ function parseOverride(stream: TokenStream, start: Token): Statement {
   stream.expect('(');
   const params = stream.grammar.params(stream, ')');
   stream.expect(')');
-  return { kind: 'Override', name: name.text, params, body: stream.grammar.block(stream), span: stream.spanFrom(start) };
+  const { body, yields } = stream.activation(() => stream.grammar.block(stream));
+  return { kind: 'Override', name: name.text, params, body, yields, span: stream.spanFrom(start) };
 }
 
 function parseTool(stream: TokenStream, isPublic: boolean, start: Token): Statement {
@@ -260,7 +262,7 @@ function parseTool(stream: TokenStream, isPublic: boolean, start: Token): Statem
     description = stream.advance().text;
     if (!stream.is('}') && !stream.take(';') && !stream.is('newline')) stream.fail('statement separator (`;` or newline)');
   }
-  const statements = stream.nested(() => stream.grammar.statements(stream, 'block'));
+  const statements = stream.activation(() => stream.nested(() => stream.grammar.statements(stream, 'block'))).body;
   stream.expect('}');
   const body = { kind: 'Block' as const, statements, span: stream.spanFrom(open) };
   return { kind: 'Tool', isPublic, name: name.text, nameSpan: name, params, returnType, description, body, span: stream.spanFrom(start) };
@@ -294,14 +296,14 @@ function parseEvalPack(stream: TokenStream, isPublic: boolean, start: Token): St
     if (stream.take('}')) break;
     if (stream.isWord('summarize') && stream.at(1).kind === '{') {
       stream.advance();
-      summarize = stream.grammar.block(stream);
+      summarize = stream.activation(() => stream.grammar.block(stream)).body;
     } else if (stream.at(1).kind === ':' && /^[\p{Alphabetic}_]/u.test(stream.current.text)) {
       const key = stream.advance();
       stream.expect(':');
       stream.skipNewlines();
       fields.push({ name: { text: key.text, span: key }, value: stream.grammar.expression(stream) });
     } else {
-      body.push(stream.grammar.statement(stream, 'block'));
+      body.push(stream.activation(() => stream.grammar.statement(stream, 'block')).body);
     }
   }
   return { kind: 'EvalPack', isPublic, name: name.text, title, fields, body, summarize, span: stream.spanFrom(start) };

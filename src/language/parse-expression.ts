@@ -3,7 +3,7 @@ import { durationMs, lex } from './lexer.ts';
 import { parseType, parseTypeArgs } from './parse-type.ts';
 import { replacePlaceholder } from './pipe-placeholder.ts';
 import { BINDING_POWERS } from './precedence.ts';
-import type { StringPart, Token } from './token.ts';
+import { type StringPart, startsUppercase, type Token } from './token.ts';
 import { ParseError, TokenStream } from './token-stream.ts';
 
 /**
@@ -193,7 +193,7 @@ function parseGenericCall(stream: TokenStream, callee: Identifier, start: Token)
 
 /** `Name {` constructs when the name is uppercase and the brace holds nothing, `ident :` or `"text" :`. */
 function isStructBody(stream: TokenStream, name: Identifier): boolean {
-  if (!/^\p{Lu}/u.test(name.name)) return false;
+  if (!startsUppercase(name.name)) return false;
   let distance = 1;
   while (stream.at(distance).kind === 'newline') distance++;
   const first = stream.at(distance);
@@ -317,7 +317,7 @@ function parsePrimary(stream: TokenStream): Expression {
       return parseTry(stream);
     case 'spawn':
       stream.advance();
-      return { kind: 'Spawn', body: stream.grammar.block(stream), span: stream.spanFrom(token) };
+      return { kind: 'Spawn', body: stream.activation(() => stream.grammar.block(stream)).body, span: stream.spanFrom(token) };
     case 'select':
       if (stream.at(1).kind === '(') {
         stream.advance();
@@ -349,6 +349,7 @@ function parsePart(stream: TokenStream, part: StringPart): string | Expression {
   const expression = parseExpression(inner);
   inner.skipNewlines();
   if (!inner.is('eof')) inner.fail('}');
+  stream.yields ||= inner.yields;
   return expression;
 }
 
@@ -376,7 +377,7 @@ function parseClosureHead(stream: TokenStream): ClosureHead {
 }
 
 function parseClosureBody(stream: TokenStream, head: ClosureHead): Closure {
-  const body = stream.grammar.block(stream, 'opened');
+  const { body } = stream.activation(() => stream.grammar.block(stream, 'opened'));
   return { kind: 'Closure', params: head.params, returnType: undefined, body, form: 'brace', span: stream.spanFrom(head.start) };
 }
 
@@ -414,7 +415,7 @@ function parseFunctionExpression(stream: TokenStream): Expression {
   const params = stream.grammar.params(stream, ')');
   stream.expect(')');
   const returnType = stream.take('->') ? parseType(stream) : undefined;
-  const body = stream.grammar.block(stream);
+  const { body } = stream.activation(() => stream.grammar.block(stream));
   return { kind: 'Closure', params, returnType, body, form: 'fn', span: stream.spanFrom(start) };
 }
 
@@ -488,7 +489,7 @@ function parseParallel(stream: TokenStream): Expression {
   } else {
     stream.take('->');
   }
-  const body = stream.grammar.block(stream, 'opened');
+  const { body } = stream.activation(() => stream.grammar.block(stream, 'opened'));
   let asStream = false;
   if (stream.takeWord('as')) {
     if (!stream.takeWord('stream')) stream.fail('`stream` after `parallel each ... as`');

@@ -116,6 +116,7 @@ export function parseStatement(stream: TokenStream, level: Level): Statement {
       return stream.at(1).kind === '(' ? parseSimple(stream) : parseSelect(stream);
     case 'yield': {
       stream.advance();
+      stream.yields = true;
       const value = isStatementEnd(stream) ? undefined : parseExpression(stream);
       return { kind: 'Yield', value, span: stream.spanFrom(start) };
     }

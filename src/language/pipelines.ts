@@ -51,6 +51,6 @@ function replaced(statement: Statement, overrides: ReadonlyMap<string, Override>
   if (statement.kind !== 'Function') return statement;
   const override = overrides.get(statement.name);
   if (override === undefined) return statement;
-  const replacement: FunctionDeclaration = { ...statement, params: override.params, body: override.body };
+  const replacement: FunctionDeclaration = { ...statement, params: override.params, body: override.body, yields: override.yields };
   return replacement;
 }

@@ -85,6 +85,8 @@ export class TokenStream {
   private attempts = 0;
   /** A mistake was reported and nothing is left to read. */
   private gaveUp = false;
+  /** A `yield` was read in the activation that is being read. */
+  yields = false;
 
   constructor(tokens: readonly Token[], grammar: Grammar, options: TokenStreamOptions = {}) {
     this.tokens = tokens;
@@ -306,6 +308,16 @@ export class TokenStream {
     this.depth--;
     this.height = Math.max(around, this.height + 1);
     return result;
+  }
+
+  /** Reads the body of an activation. @returns also whether a `yield` of its own stands in it */
+  activation<T>(read: () => T): { readonly body: T; readonly yields: boolean } {
+    const outer = this.yields;
+    this.yields = false;
+    const body = read();
+    const { yields } = this;
+    this.yields = outer;
+    return { body, yields };
   }
 
   /** Counts one more operator of a chain, which puts one more node above all read so far at this level. */

@@ -52,3 +52,9 @@ export function describeToken(token: Token): string {
       return token.kind;
   }
 }
+
+/** Does a name begin with an uppercase letter? Unicode is asked only beyond ASCII: V8 takes long to make its tables. */
+export function startsUppercase(name: string): boolean {
+  const code = name.charCodeAt(0);
+  return code < 128 ? code >= 65 && code <= 90 : /^\p{Lu}/u.test(name);
+}

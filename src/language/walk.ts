@@ -156,34 +156,7 @@ function all(children: readonly TreeNode[], visit: (child: TreeNode) => void): v
   for (const child of children) visit(child);
 }
 
-/** Does `test` hold for this node or one below it? Nested functions are entered only when `into` says so. */
-export function someNode(
-  node: TreeNode,
-  test: (node: TreeNode) => boolean,
-  into: 'functions' | 'same-function' = 'same-function',
-): boolean {
-  if (test(node)) return true;
-  let found = false;
-  forEachChild(node, (child) => {
-    if (found || (into === 'same-function' && isFunctionNode(child))) return;
-    found = someNode(child, test, into);
-  });
-  return found;
-}
-
-/** Nodes whose body runs as an activation of its own. */
-export function isFunctionNode(node: TreeNode): boolean {
-  switch (node.kind) {
-    case 'Function':
-    case 'Tool':
-    case 'Closure':
-    case 'Pipeline':
-    case 'Override':
-    case 'Parallel':
-    case 'Spawn':
-    case 'EvalPack':
-      return true;
-    default:
-      return false;
-  }
+/** Calling such a function only makes a generator or stream; its body waits at the pull. */
+export function isProducer(node: TreeNode): boolean {
+  return node.kind === 'Function' && (node.isStream || node.yields);
 }

@@ -1,9 +1,9 @@
 import { lookupIn } from '../base/lookup.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { type HarnessColours, isProducer } from '../language/colour.ts';
-import { type EmittedModule, emitClosureAlone, type PreparedModule, prepareModule, producesIterables } from '../language/emit.ts';
+import type { HarnessColours } from '../language/colour.ts';
+import { type EmittedModule, emitClosureAlone, type PreparedModule, prepareModule } from '../language/emit.ts';
 import type { EmitEnvironment, ImportedName } from '../language/emit-context.ts';
-import { type Resolution, resolveNames } from '../language/scope.ts';
+import { isProducer } from '../language/walk.ts';
 import type { Files } from '../platform/platform.ts';
 import { namespaceMembers } from './builtin-access.ts';
 import { BUILTIN_INDEX } from './builtin-index.ts';
@@ -86,13 +86,13 @@ export function closureSources(files: Files, entryPath: string, entryText: strin
   return {
     source(modulePath, offset) {
       const module = graph.order.find(({ path }) => path === modulePath);
-      return module && emitClosureAlone(module.program, environmentOf(module, graph, facts, prepared), offset);
+      return module && emitClosureAlone(module.program, environmentOf(module, graph, facts, prepared), module.names, offset);
     },
   };
 }
 
 function graphFacts(graph: SourceGraph): Pick<GraphFacts, 'asyncIterables' | 'recordsCaptures'> {
-  return { asyncIterables: graph.order.some(({ program }) => producesIterables(program)), recordsCaptures: usesAgents(graph) };
+  return { asyncIterables: graph.order.some(({ names }) => names.producesIterables), recordsCaptures: usesAgents(graph) };
 }
 
 interface GraphFacts {
@@ -108,21 +108,13 @@ function usesAgents(graph: SourceGraph): boolean {
   return graph.order.some(({ text }) => /\b(?:agent_loop|spawn_agent|sub_agent_run|tool_define|daemon_spawn|tool)\b/.test(text));
 }
 
-function prepareAll(
-  graph: SourceGraph,
-  facts: GraphFacts,
-  names: ReadonlyMap<SourceModule, Resolution> = resolveAll(graph),
-): Map<SourceModule, PreparedModule> {
+function prepareAll(graph: SourceGraph, facts: GraphFacts): Map<SourceModule, PreparedModule> {
   const prepared = new Map<SourceModule, PreparedModule>();
   for (const module of graph.order) {
     const environment = environmentOf(module, graph, facts, prepared);
-    prepared.set(module, prepareModule(module.program, environment, names.get(module) as Resolution));
+    prepared.set(module, prepareModule(module.program, environment, module.names));
   }
   return prepared;
-}
-
-function resolveAll(graph: SourceGraph): ReadonlyMap<SourceModule, Resolution> {
-  return new Map(graph.order.map((module) => [module, resolveNames(module.program)]));
 }
 
 /**
@@ -131,14 +123,13 @@ function resolveAll(graph: SourceGraph): ReadonlyMap<SourceModule, Resolution> {
  */
 function prepareProgram(graph: SourceGraph, forceAsync: boolean): Map<SourceModule, PreparedModule> {
   const known = graphFacts(graph);
-  const names = resolveAll(graph);
   const first: GraphFacts = { ...known, forceAsync, asyncCallables: forceAsync || known.recordsCaptures, asyncParts: forceAsync };
-  const prepared = prepareAll(graph, first, names);
+  const prepared = prepareAll(graph, first);
   const values = [...prepared.values()].map(({ asyncValues }) => asyncValues);
   const asyncParts = first.asyncParts || values.some(({ parts }) => parts);
   const asyncCallables = first.asyncCallables || asyncParts || values.some(({ callables }) => callables);
   if (asyncCallables === first.asyncCallables && asyncParts === first.asyncParts) return prepared;
-  return prepareAll(graph, { ...first, asyncCallables, asyncParts }, names);
+  return prepareAll(graph, { ...first, asyncCallables, asyncParts });
 }
 
 const BUILTIN_COLOURS = lookupIn(BUILTIN_INDEX, ([, colour]) => colour);

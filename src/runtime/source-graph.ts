@@ -3,6 +3,8 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Import, Program, Statement } from '../language/ast.ts';
 import { parse } from '../language/parser.ts';
 import { mergePipelines } from '../language/pipelines.ts';
+import { resolveNames } from '../language/resolve-names.ts';
+import type { Resolution } from '../language/scope.ts';
 import type { Files } from '../platform/platform.ts';
 import { resolveImport } from './import-path.ts';
 import { type ImportProbe, recordProbes } from './import-probes.ts';
@@ -15,6 +17,8 @@ export interface SourceModule {
   readonly directory: string;
   readonly text: string;
   readonly program: Program;
+  /** What its names mean. */
+  readonly names: Resolution;
   readonly imports: readonly ResolvedImport[];
 }
 
@@ -48,10 +52,12 @@ export function readGraph(files: Files, entryPath: string, entryText: string): S
     const result = parse({ path: modulePath, text });
     diagnostics.push(...result.diagnostics.map((diagnostic) => (importedAs === undefined ? diagnostic : importFailure(diagnostic))));
     const imports: ResolvedImport[] = [];
-    const module: SourceModule = { path: modulePath, directory, text, program: mergePipelines(result.program), imports };
+    const program = mergePipelines(result.program);
+    const names = resolveNames(program);
+    const module: SourceModule = { path: modulePath, directory, text, program, names, imports };
     modules.set(modulePath, module);
     for (const node of importsOf(result.program)) imports.push({ ...resolve(module, node), isPrelude: false });
-    for (const node of preludeImports(result.program, modulePath)) imports.push({ ...resolve(module, node), isPrelude: true });
+    for (const node of preludeImports(names, modulePath)) imports.push({ ...resolve(module, node), isPrelude: true });
     order.push(module);
     return module;
   };

@@ -12,8 +12,8 @@ export interface CheckEnvironment {
   readonly role: 'entry' | 'module';
   /** Signatures of builtins by name, in Harn spelling: `(xs: list, size: int = 1) -> list`. */
   readonly builtins: Lookup<string>;
-  /** Declarations of the types that these signatures name, as Harn source. */
-  readonly builtinTypes: string;
+  /** Declarations of the types that these signatures name, by their name, as Harn source. */
+  readonly builtinTypes: Readonly<Record<string, string>>;
   /** Names that are values without a declaration. */
   readonly globals: ReadonlySet<string>;
   /** Functions and other values that imports bring in; an `Attributed` declaration keeps its attributes. */

@@ -47,6 +47,7 @@ function builtinSignature(state: CheckState, name: string, text: string): Signat
   const known = state.builtinSignatures.get(name);
   if (known !== undefined) return known;
   const scope = builtinScope(state);
+  declareNamedTypes(state, scope, text);
   const [item] = parse({ path: '', text: `fn builtin${text} {}` }).program.items;
   if (item?.kind !== 'Function') throw new Error(`the signature of ${name} does not read: ${text}`);
   const read = readSignature(item, scope);
@@ -60,9 +61,15 @@ function builtinScope(state: CheckState): Scope {
   const scope = new Scope();
   const result = state.fileScope.type('Result');
   if (result !== undefined) scope.types.set('Result', result);
-  scope.declareTypes(parse({ path: '', text: state.environment.builtinTypes }).program.items);
   state.builtinScope = scope;
   return scope;
+}
+
+/** Most scripts call no builtin that needs one of these types. */
+function declareNamedTypes(state: CheckState, scope: Scope, signature: string): void {
+  for (const [name, text] of Object.entries(state.environment.builtinTypes)) {
+    if (signature.includes(name) && !scope.types.has(name)) scope.declareTypes(parse({ path: '', text }).program.items);
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { foreignCharacter } from './foreign-syntax.ts';
 import { KEYWORDS, PUNCTUATORS, SINGLE_PUNCTUATORS, type StringPart, type Token } from './token.ts';
 
 /**
- * The lexer (spec/language.md chapter 1): one pass over UTF-16 units by character code, no regular expressions.
+ * The lexer (spec/language.md chapter 1): one pass over UTF-16 units by character code.
  *
  * It is written by hand because three rules do not fit a table: strings hold expressions whose end is found by
  * counting braces, block comments nest, and columns count code points while offsets count units. Newlines are
@@ -72,6 +72,15 @@ export function durationMs(text: string): number {
   return Number(digits) * (UNITS[text.slice(digits.length)] ?? 1);
 }
 
+/**
+ * Kinds of the tokens that are spelled as they are called. The parser compares kinds all the time, and V8 does that at
+ * once only for strings that are the same object: so a token gets this one, not the piece of the text that spells it.
+ */
+const KIND_OF: ReadonlyMap<string, string> = new Map([...KEYWORDS, ...PUNCTUATORS].map((kind) => [kind, kind]));
+
+/** The characters that can be the second of a punctuator. */
+const SECOND_CHARACTERS = new Set(PUNCTUATORS.map((pair) => pair.charCodeAt(1)));
+
 class Lexer {
   private readonly text: string;
   private readonly base: number;
@@ -82,6 +91,8 @@ class Lexer {
   private pairs = 0;
   private readonly tokens: Token[] = [];
   readonly comments: Comment[] = [];
+  /** What ASCII has of a name: the engine for regular expressions is fast from its first call on, a loop here is not. */
+  private readonly asciiWord = /\w*/y;
 
   constructor(text: string, origin: LexOrigin) {
     this.text = text;
@@ -93,7 +104,7 @@ class Lexer {
   run(): Token[] {
     const { text } = this;
     if (this.base === 0) this.skipPreamble();
-    while (this.position < text.length) this.next();
+    while (this.position < text.length) this.next(text.charCodeAt(this.position));
     this.push('eof', this.mark(), '');
     return this.tokens;
   }
@@ -104,25 +115,27 @@ class Lexer {
     if (this.text.startsWith('#!', this.position)) this.position = endOfLine(this.text, this.position);
   }
 
-  private next(): void {
-    const code = this.text.charCodeAt(this.position);
-    if (code === 32 || code === 9 || code === 13) {
+  private next(code: number): void {
+    const { text } = this;
+    if (code === 32) {
       this.position++;
-    } else if (code === NEWLINE) {
-      const from = this.mark();
-      this.passNewline();
-      this.push('newline', from, '\n');
-    } else if (isWordStart(code)) {
+    } else if ((code >= 97 && code <= 122) || isWordStart(code)) {
       this.word();
+    } else if (code === NEWLINE) {
+      const start = this.base + this.position;
+      this.tokens.push({ kind: 'newline', text: '\n', start, end: start + 1, line: this.line, column: this.column() });
+      this.passNewline();
+    } else if (code === 9 || code === 13) {
+      this.position++;
     } else if (isDigit(code)) {
       this.number();
     } else if (code === QUOTE) {
       this.string();
-    } else if (code === 47 && this.text.charCodeAt(this.position + 1) === 47) {
+    } else if (code === 47 && text.charCodeAt(this.position + 1) === 47) {
       this.lineComment();
-    } else if (code === 47 && this.text.charCodeAt(this.position + 1) === 42) {
+    } else if (code === 47 && text.charCodeAt(this.position + 1) === 42) {
       this.blockComment();
-    } else if (code === BACKSLASH && this.text.charCodeAt(this.position + 1) === NEWLINE) {
+    } else if (code === BACKSLASH && text.charCodeAt(this.position + 1) === NEWLINE) {
       this.position++;
       this.passNewline();
     } else {
@@ -133,11 +146,19 @@ class Lexer {
   // ---- positions ----
 
   private mark(): Span {
-    return { start: this.base + this.position, end: 0, line: this.line, column: this.position - this.lineStart - this.pairs + 1 };
+    return { start: this.base + this.position, end: 0, line: this.line, column: this.column() };
   }
 
-  private push(kind: string, from: Span, text: string, more?: Pick<Token, 'parts' | 'isBlock'>): void {
-    this.tokens.push({ kind, text, start: from.start, end: this.base + this.position, line: from.line, column: from.column, ...more });
+  private column(): number {
+    return this.position - this.lineStart - this.pairs + 1;
+  }
+
+  private push(kind: string, { start, line, column }: Span, text: string): void {
+    this.tokens.push({ kind, text, start, end: this.base + this.position, line, column });
+  }
+
+  private pushString(kind: string, { start, line, column }: Span, text: string, more: Pick<Token, 'parts' | 'isBlock'>): void {
+    this.tokens.push({ kind, text, start, end: this.base + this.position, line, column, ...more });
   }
 
   private passNewline(): void {
@@ -165,26 +186,27 @@ class Lexer {
   // ---- tokens ----
 
   private word(): void {
-    const from = this.mark();
-    const begin = this.position;
+    const { text, position, line } = this;
+    const column = this.column();
     this.passAsciiWord();
-    while (this.position < this.text.length && this.isWordPart()) this.step();
-    const word = this.text.slice(begin, this.position);
-    if (word.length === 0) return this.unexpected();
-    if (word === 'r' && this.text.charCodeAt(this.position) === QUOTE) return this.rawString(from);
-    this.push(KEYWORDS.has(word) ? word : 'identifier', from, word);
+    while (text.charCodeAt(this.position) >= 128 && this.isLetterBeyondAscii()) {
+      this.step();
+      this.passAsciiWord();
+    }
+    const start = this.base + position;
+    const end = this.base + this.position;
+    const word = text.slice(position, this.position);
+    if (word === 'r' && text.charCodeAt(this.position) === QUOTE) this.rawString({ start, end: 0, line, column });
+    else this.tokens.push({ kind: KIND_OF.get(word) ?? 'identifier', text: word, start, end, line, column });
   }
 
   private passAsciiWord(): void {
-    const { text } = this;
-    let at = this.position;
-    for (let code = text.charCodeAt(at); isWordStart(code) || isDigit(code); code = text.charCodeAt(at)) at++;
-    this.position = at;
+    this.asciiWord.lastIndex = this.position;
+    this.asciiWord.test(this.text);
+    this.position = this.asciiWord.lastIndex;
   }
 
-  private isWordPart(): boolean {
-    const code = this.text.charCodeAt(this.position);
-    if (code < 128) return isWordStart(code) || isDigit(code);
+  private isLetterBeyondAscii(): boolean {
     return /[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}_]/u.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0));
   }
 
@@ -248,7 +270,7 @@ class Lexer {
     this.position++;
     if (parts.length === 0) return this.push('string', from, literal);
     if (literal !== '') parts.push(literal);
-    this.push('interpolation', from, '', { parts });
+    this.pushString('interpolation', from, '', { parts });
   }
 
   /** At least one character, up to what means something in a string. */
@@ -321,8 +343,8 @@ class Lexer {
     parts.push(this.text.slice(begin, this.position));
     this.position += 3;
     const dedented = dedentBlock(parts);
-    if (dedented.every((part) => typeof part === 'string')) this.push('string', from, dedented.join(''), { isBlock: true });
-    else this.push('interpolation', from, '', { parts: dedented, isBlock: true });
+    if (dedented.every((part) => typeof part === 'string')) this.pushString('string', from, dedented.join(''), { isBlock: true });
+    else this.pushString('interpolation', from, '', { parts: dedented, isBlock: true });
   }
 
   private lineComment(): void {
@@ -354,22 +376,17 @@ class Lexer {
   }
 
   private punctuator(code: number): void {
-    const from = this.mark();
-    if (code < 128) {
-      const pair = this.text.slice(this.position, this.position + 2);
-      if ((PUNCTUATORS as readonly string[]).includes(pair)) {
-        this.position += 2;
-        return this.push(pair, from, pair);
-      }
-      const single = pair[0] ?? '';
-      if (SINGLE_PUNCTUATORS.includes(single)) {
-        this.position++;
-        return this.push(single, from, single);
-      }
-    } else if (/[\p{Alphabetic}_]/u.test(String.fromCodePoint(this.text.codePointAt(this.position) ?? 0))) {
-      return this.word();
+    const { text, position } = this;
+    if (code >= 128) {
+      if (/[\p{Alphabetic}_]/u.test(String.fromCodePoint(text.codePointAt(position) ?? 0))) return this.word();
+      return this.unexpected();
     }
-    this.unexpected();
+    const pair = SECOND_CHARACTERS.has(text.charCodeAt(position + 1)) ? KIND_OF.get(text.slice(position, position + 2)) : undefined;
+    const kind = pair ?? text.charAt(position);
+    if (pair === undefined && !SINGLE_PUNCTUATORS.includes(kind)) return this.unexpected();
+    const start = this.base + position;
+    this.tokens.push({ kind, text: kind, start, end: start + kind.length, line: this.line, column: this.column() });
+    this.position += kind.length;
   }
 
   private unexpected(): never {

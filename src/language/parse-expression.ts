@@ -14,7 +14,10 @@ import { ParseError, TokenStream } from './token-stream.ts';
  * behind it; only a bare name can be called.
  */
 export function parseExpression(stream: TokenStream): Expression {
-  return stream.nested(() => parsePipe(stream));
+  const around = stream.enter();
+  const expression = parsePipe(stream);
+  stream.leave(around);
+  return expression;
 }
 
 function parsePipe(stream: TokenStream): Expression {

@@ -79,6 +79,11 @@ export class TokenStream {
   /** The token to read next; `position` is its index. */
   current: Token;
   private position = 0;
+  /** End offset of the token before the current one. */
+  private previousEnd = 0;
+  /** The answer of `operator` and where it was asked: every level of an expression asks there. */
+  private operatorKind = '';
+  private operatorPosition = -1;
   private depth: number;
   private height = 0;
   /** Readings under way that may be taken back; nothing is reported meanwhile. */
@@ -98,11 +103,6 @@ export class TokenStream {
     this.depth = options.fragmentDepth ?? 0;
   }
 
-  /** End offset of the token before the current one. */
-  get previousEnd(): number {
-    return this.tokens[Math.max(0, this.position - 1)]?.end ?? 0;
-  }
-
   at(distance: number): Token {
     return (this.tokens[this.position + distance] ?? this.tokens.at(-1)) as Token;
   }
@@ -117,13 +117,18 @@ export class TokenStream {
 
   advance(): Token {
     const token = this.current;
-    if (this.position < this.tokens.length - 1) this.moveTo(this.position + 1);
+    const next = this.tokens[this.position + 1];
+    if (next === undefined) return token;
+    this.position++;
+    this.previousEnd = token.end;
+    this.current = next;
     return token;
   }
 
   private moveTo(position: number): void {
     this.position = position;
     this.current = this.tokens[position] as Token;
+    this.previousEnd = this.tokens[Math.max(0, position - 1)]?.end ?? 0;
   }
 
   take(kind: string): Token | undefined {
@@ -163,8 +168,7 @@ export class TokenStream {
 
   /** Is the next operator `kind`, on this line or at the start of a line that it continues? */
   isOperator(kind: string): boolean {
-    if (this.is(kind)) return true;
-    return this.is('newline') && CONTINUES.has(kind) && this.significant.kind === kind;
+    return this.operator === kind;
   }
 
   takeOperator(kind: string): boolean {
@@ -177,8 +181,11 @@ export class TokenStream {
   /** Kind of the next operator, looking over newlines only when it continues the line. */
   get operator(): string {
     if (this.current.kind !== 'newline') return this.current.kind;
-    const kind = this.significant.kind;
-    return CONTINUES.has(kind) ? kind : 'newline';
+    if (this.operatorPosition === this.position) return this.operatorKind;
+    const { kind } = this.significant;
+    this.operatorPosition = this.position;
+    this.operatorKind = CONTINUES.has(kind) ? kind : 'newline';
+    return this.operatorKind;
   }
 
   /** True when the brace at the current token opens a closure: `->` occurs directly inside it. */
@@ -294,20 +301,32 @@ export class TokenStream {
 
   /** Guards one level of nesting. */
   nested<T>(read: () => T): T {
-    if (this.depth >= MAX_DEPTH) {
-      this.failWith(
-        `Nesting is too deep: more than ${MAX_DEPTH} levels at ${this.current.line}:${this.current.column}`,
-        this.current,
-        'give the inner part a name of its own',
-      );
-    }
+    const around = this.enter();
+    const result = read();
+    this.leave(around);
+    return result;
+  }
+
+  /** Begins one level of nesting. @returns what `leave` has to be given */
+  enter(): number {
+    if (this.depth >= MAX_DEPTH) this.refuseDepth();
     const around = this.height;
     this.height = 0;
     this.depth++;
-    const result = read();
+    return around;
+  }
+
+  leave(around: number): void {
     this.depth--;
     this.height = Math.max(around, this.height + 1);
-    return result;
+  }
+
+  private refuseDepth(): never {
+    this.failWith(
+      `Nesting is too deep: more than ${MAX_DEPTH} levels at ${this.current.line}:${this.current.column}`,
+      this.current,
+      'give the inner part a name of its own',
+    );
   }
 
   /** Reads the body of an activation. @returns also whether a `yield` of its own stands in it */
@@ -332,7 +351,8 @@ export class TokenStream {
   }
 
   spanFrom(start: Span): Span {
-    return { start: start.start, end: Math.max(start.end, this.previousEnd), line: start.line, column: start.column };
+    const { previousEnd } = this;
+    return { start: start.start, end: previousEnd > start.end ? previousEnd : start.end, line: start.line, column: start.column };
   }
 }
 

@@ -10,7 +10,24 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 /** Longest first, as the lexer tries them. */
-export const PUNCTUATORS = ['==', '!=', '&&', '||', '|>', '??', '**', '?.', '->', '<=', '>=', '+=', '-=', '*=', '/=', '%='] as const;
+export const PUNCTUATORS: readonly string[] = [
+  '==',
+  '!=',
+  '&&',
+  '||',
+  '|>',
+  '??',
+  '**',
+  '?.',
+  '->',
+  '<=',
+  '>=',
+  '+=',
+  '-=',
+  '*=',
+  '/=',
+  '%=',
+];
 export const SINGLE_PUNCTUATORS = '=!.+-*/%<>?|&{}()[],:;@';
 
 /** A part of an interpolated string: literal text, or the source of one expression and where it stands. */

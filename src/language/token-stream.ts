@@ -352,7 +352,7 @@ export class TokenStream {
 
   spanFrom(start: Span): Span {
     const { previousEnd } = this;
-    return { start: start.start, end: previousEnd > start.end ? previousEnd : start.end, line: start.line, column: start.column };
+    return { start: start.start, end: Math.max(previousEnd, start.end), line: start.line, column: start.column };
   }
 }
 

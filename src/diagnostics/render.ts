@@ -1,5 +1,6 @@
 import { cellsOf } from './cell-width.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { Span } from './span.ts';
 
 /*
  * The one renderer of messages with a place (spec/language.md 11.5):
@@ -97,9 +98,13 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: string | undefi
   return renderMessage({ severity, code, text: diagnostic.message, path, excerpt, help, notes }, palette);
 }
 
-/** A diagnostic for programs (`--json`): the same facts, with the place in plain numbers. */
-export function diagnosticToJson(diagnostic: Diagnostic) {
+/**
+ * A diagnostic for programs (`--json`): the same facts, with the place in plain numbers. The end is the place of the
+ * character behind the last one; it is null when the text of the file is not given.
+ */
+export function diagnosticToJson(diagnostic: Diagnostic, source: string | undefined) {
   const { severity, stage, code, message, path, span, help, notes } = diagnostic;
+  const end = span === undefined || source === undefined ? undefined : endOf(span, source);
   return {
     severity,
     stage,
@@ -108,9 +113,17 @@ export function diagnosticToJson(diagnostic: Diagnostic) {
     path: path ?? null,
     line: span?.line ?? null,
     column: span?.column ?? null,
+    end_line: end?.line ?? null,
+    end_column: end?.column ?? null,
     help: help ?? null,
     notes: notes ?? [],
   };
+}
+
+function endOf({ start, end, line, column }: Span, source: string): { readonly line: number; readonly column: number } {
+  const lines = source.slice(start, end).split('\n');
+  const last = [...(lines.at(-1) ?? '')].length;
+  return { line: line + lines.length - 1, column: lines.length === 1 ? column + last : last + 1 };
 }
 
 function renderExcerpt(excerpt: Excerpt, margin: string, paint: (text: string) => string, palette: Palette): string[] {

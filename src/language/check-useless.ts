@@ -4,7 +4,7 @@ import { isDeclaration } from './check-names.ts';
 import { bareDeclaration } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { kindOf, type Type } from './types.ts';
-import { isProducer } from './walk.ts';
+import { ifChain, isProducer } from './walk.ts';
 
 /*
  * Statements that do nothing where something was meant. They run as the language says, so these are warnings; each names
@@ -59,7 +59,13 @@ function lostValue(body: Block | undefined): Expression | undefined {
   if (last?.kind !== 'ExpressionStatement') return undefined;
   const { expression } = last;
   if (expression.kind !== 'If') return isIdle(expression) ? expression : undefined;
-  return expression.otherwise === undefined ? undefined : (lostValue(expression.then) ?? lostValue(expression.otherwise));
+  const { links, otherwise } = ifChain(expression);
+  if (otherwise === undefined) return undefined;
+  for (const block of [...links.map(({ then }) => then), otherwise]) {
+    const lost = lostValue(block);
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
 }
 
 /** Does nothing but give a value, and that not by what it calls? */

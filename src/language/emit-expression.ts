@@ -17,7 +17,7 @@ import {
 } from './emit-context.ts';
 import { line, place } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
-import { asTernary, rootOf, type Variable } from './scope.ts';
+import { asTernary, MAX_LINKS, rootOf, type Variable } from './scope.ts';
 import { typeSchema } from './type-schema.ts';
 import type { TreeNode } from './walk.ts';
 
@@ -31,9 +31,6 @@ export type Use = 'peek' | 'read' | 'keep';
 export function emitExpression(fn: FunctionState, node: Expression, use: Use = 'keep'): Code {
   return fn.kept.get(node) ?? emitLongChain(fn, node, use) ?? emitNode(fn, node, use);
 }
-
-/** Links of a chain that are emitted inside of each other: each costs stack here, and a parenthesis in V8's parser. */
-const MAX_LINKS = 24;
 
 /** `a.b().c()[d]…` beyond that many links: stretches of it are computed into temporaries one after the other. */
 function emitLongChain(fn: FunctionState, node: Expression, use: Use): Code | undefined {

@@ -1,5 +1,5 @@
 import type { Span } from '../diagnostics/span.ts';
-import type { Block, Expression, ForLoop, Pattern, Statement } from './ast.ts';
+import type { Block, Expression, ForLoop, IfExpression, Pattern, Statement } from './ast.ts';
 import { emitAssignment, isFresh } from './emit-assignment.ts';
 import { emitTailCall } from './emit-call.ts';
 import { emitSelectHead } from './emit-concurrency.ts';
@@ -8,7 +8,8 @@ import { emitCondition, emitExpression, emitForEffect, emitValue, keep, needsSta
 import { emitEarly, emitLocalFunction, emitLocalMethod, emitLocalSkill, emitLocalTool } from './emit-function.ts';
 import { line, place } from './emit-layout.ts';
 import { emitMatchInto } from './emit-match.ts';
-import type { Variable } from './scope.ts';
+import { MAX_LINKS, type Variable } from './scope.ts';
+import { ifChain } from './walk.ts';
 
 /** Statements in order; the value of the last one goes to the sink when it is an expression. */
 export function emitStatements(fn: FunctionState, statements: readonly Statement[], sink: Sink): string {
@@ -117,7 +118,7 @@ function redeclaration(fn: FunctionState, node: { readonly span: Span }, name: s
 export function emitInto(fn: FunctionState, node: Expression, sink: Sink): string {
   switch (node.kind) {
     case 'If':
-      return fn.statement(() => emitIfInto(fn, node.condition, node.then, node.otherwise, sink));
+      return emitIfChain(fn, node, sink);
     case 'Match':
       return emitMatchInto(fn, node, sink);
     case 'Try':
@@ -130,6 +131,19 @@ export function emitInto(fn: FunctionState, node: Expression, sink: Sink): strin
       if (sink.to === 'nowhere') return emitForEffect(fn, node);
       return fn.statement(() => `${sink.to === 'return' ? 'return (' : `${sink.name} = (`}${emitValue(fn, node)});`);
   }
+}
+
+/** Beyond a few links a chain becomes a labelled block of tests, each of which leaves it. */
+function emitIfChain(fn: FunctionState, node: IfExpression, sink: Sink): string {
+  const { links, otherwise } = ifChain(node);
+  if (links.length <= MAX_LINKS) return fn.statement(() => emitIfInto(fn, node.condition, node.then, node.otherwise, sink));
+  const label = fn.unique('F');
+  const tests = links.map(({ condition, then }) => {
+    const test = fn.statement(() => `if (${emitCondition(fn, condition)})`);
+    return `${line(condition.span.line)}${test} { ${emitBlockInto(fn, then, sink)} break ${label}; }`;
+  });
+  const last = otherwise === undefined ? (sink.to === 'return' ? 'return undefined;' : '') : emitBlockInto(fn, otherwise, sink);
+  return `${label}: { ${tests.join(' ')} ${last} }`;
 }
 
 export function emitIfInto(fn: FunctionState, condition: Expression, then: Block, otherwise: Block | undefined, sink: Sink): string {

@@ -1,4 +1,4 @@
-import type { Block, Closure, Expression, Identifier } from './ast.ts';
+import type { Block, Closure, Expression, Identifier, IfExpression } from './ast.ts';
 import { forgetAssigned } from './check-assignment.ts';
 import { lintUndeclared } from './check-lints.ts';
 import { assignedNames } from './check-names.ts';
@@ -14,6 +14,7 @@ import { inferMethodCall, inferProperty, inferSubscript } from './infer-member.t
 import { inferBinary } from './infer-operator.ts';
 import { aliasSchema } from './infer-schema.ts';
 import { checkCondition } from './narrow.ts';
+import type { Flow } from './narrow-flow.ts';
 import { resolveType } from './type-resolve.ts';
 import {
   ANY,
@@ -35,6 +36,7 @@ import {
   type Type,
   union,
 } from './types.ts';
+import { ifChain } from './walk.ts';
 
 /** Checks an expression and everything in it. @returns its type; `never` when evaluation does not come back */
 export function inferExpression(state: CheckState, node: Expression): Type {
@@ -107,15 +109,8 @@ export function inferExpression(state: CheckState, node: Expression): Type {
         state.error('try* requires an enclosing function (fn, tool, or pipeline) so the rethrow has a target', node.span);
       }
       return state.infer(node.value);
-    case 'If': {
-      const { then, otherwise } = node;
-      return inferBranches(
-        state,
-        node.condition,
-        () => state.block(then),
-        () => (otherwise === undefined ? NIL : state.block(otherwise)),
-      );
-    }
+    case 'If':
+      return inferIf(state, node);
     case 'Match':
       return inferMatch(state, node);
     case 'Parallel':
@@ -227,9 +222,33 @@ export function inferBranches(state: CheckState, condition: Expression, then: ()
   const before = state.flow;
   const first = state.branch(whenTrue, then);
   const second = state.branch(whenFalse, otherwise);
+  return joinBranches(state, before, first, second);
+}
+
+interface Branch {
+  readonly type: Type;
+  readonly flow: Flow;
+}
+
+function joinBranches(state: CheckState, before: Flow, first: Branch, second: Branch): Type {
   if (first.type.kind === 'never') state.flow = second.flow;
   else state.flow = second.type.kind === 'never' ? first.flow : before.join(first.flow, second.flow);
   return union([first.type, second.type]);
+}
+
+/** Each condition is met where the ones before it do not hold; the branches come together from the last one on. */
+function inferIf(state: CheckState, node: IfExpression): Type {
+  const { links, otherwise } = ifChain(node);
+  const branches = links.map(({ condition, then }) => {
+    const { whenTrue, whenFalse } = checkCondition(state, condition);
+    const before = state.flow;
+    const first = state.branch(whenTrue, () => state.block(then));
+    state.flow = whenFalse;
+    return { before, first };
+  });
+  let type = otherwise === undefined ? NIL : state.block(otherwise);
+  for (const { before, first } of branches.reverse()) type = joinBranches(state, before, first, { type, flow: state.flow });
+  return type;
 }
 
 function isResult(type: Type): type is Extract<Type, { kind: 'enum' }> {

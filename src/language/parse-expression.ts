@@ -304,7 +304,7 @@ function parsePrimary(stream: TokenStream): Expression {
     case 'fn':
       return parseFunctionExpression(stream);
     case 'if':
-      return parseIf(stream, false);
+      return parseIf(stream);
     case 'match':
       return parseMatch(stream);
     case 'parallel':
@@ -422,23 +422,43 @@ function parseFunctionExpression(stream: TokenStream): Expression {
   return { kind: 'Closure', params, returnType, body, form: 'fn', span: stream.spanFrom(start) };
 }
 
-export function parseIf(stream: TokenStream, isElseIf: boolean): Expression {
+/** A chain of `else if` nests nothing, so it is read in a loop and its tree is built from the end. */
+function parseIf(stream: TokenStream): Expression {
   return stream.nested(() => {
-    const start = stream.expect('if');
-    const condition = parseExpression(stream);
-    const then = stream.grammar.block(stream);
-    const otherwise = parseElse(stream);
-    return { kind: 'If', condition, then, otherwise, isElseIf, span: stream.spanFrom(start) };
+    const links: { readonly start: Token; readonly condition: Expression; readonly then: Block }[] = [];
+    let otherwise: Block | undefined;
+    do {
+      const start = stream.expect('if');
+      const condition = parseExpression(stream);
+      const then = stream.grammar.block(stream);
+      links.push({ start, condition, then });
+      if (!takeElse(stream)) break;
+      if (!stream.is('if')) otherwise = stream.grammar.block(stream);
+    } while (otherwise === undefined);
+    return chainOf(stream, links, otherwise);
   });
 }
 
-function parseElse(stream: TokenStream): Block | undefined {
-  if (stream.significant.kind !== 'else') return undefined;
+function takeElse(stream: TokenStream): boolean {
+  if (stream.significant.kind !== 'else') return false;
   stream.skipNewlines();
   stream.advance();
-  if (!stream.is('if')) return stream.grammar.block(stream);
-  const expression = parseIf(stream, true);
-  return { kind: 'Block', statements: [{ kind: 'ExpressionStatement', expression, span: expression.span }], span: expression.span };
+  return true;
+}
+
+function chainOf(
+  stream: TokenStream,
+  links: readonly { readonly start: Token; readonly condition: Expression; readonly then: Block }[],
+  last: Block | undefined,
+): Expression {
+  let otherwise = last;
+  for (let at = links.length - 1; ; at--) {
+    const { start, condition, then } = links[at] as (typeof links)[number];
+    const span = stream.spanFrom(start);
+    const expression: Expression = { kind: 'If', condition, then, otherwise, isElseIf: at > 0, span };
+    if (at === 0) return expression;
+    otherwise = { kind: 'Block', statements: [{ kind: 'ExpressionStatement', expression, span }], span };
+  }
 }
 
 function parseMatch(stream: TokenStream): Expression {

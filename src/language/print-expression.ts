@@ -1,5 +1,4 @@
 import type {
-  Block,
   Closure,
   DictEntry,
   Element,
@@ -13,11 +12,12 @@ import type {
 } from './ast.ts';
 import { choice, group, hardLine, indented, isChoice, isGroup, joined, type Layout, mustBreak, verbatim } from './layout.ts';
 import { BINDING_POWERS } from './precedence.ts';
-import { type BlockLayout, blockRows, layoutOf, printBlock, printHeaded, printHeader, printParam, printParams } from './print-block.ts';
+import { blockRows, layoutOf, printBlock, printHeaded, printHeader, printParam, printParams } from './print-block.ts';
 import { printBraces, printList, printListRows, wasBroken } from './print-row.ts';
 import type { Item, Rows } from './print-source.ts';
 import { printType, printTypeArgs } from './print-type.ts';
 import type { Printing } from './printing.ts';
+import { ifChain } from './walk.ts';
 
 /** Expressions as they were written, parentheses and literals included; only the lines are set anew. */
 export function printExpression(printing: Printing, node: Expression): Layout {
@@ -287,28 +287,12 @@ function printLink(printing: Printing, node: Link): Layout {
 // ---- expressions with blocks ----
 
 function printIf(printing: Printing, node: IfExpression): Layout {
-  const layout = layoutOf(printing, ifBlocks(node));
-  const parts = printIfParts(printing, node, layout);
-  return layout === 'flat' ? group(parts) : parts;
-}
-
-function ifBlocks(node: IfExpression): Block[] {
-  const next = elseIf(node);
-  if (next !== undefined) return [node.then, ...ifBlocks(next)];
-  return node.otherwise === undefined ? [node.then] : [node.then, node.otherwise];
-}
-
-/** `else if` is a block that holds nothing but the next `if`. */
-function elseIf({ otherwise }: IfExpression): IfExpression | undefined {
-  const [only] = otherwise?.statements ?? [];
-  return only?.kind === 'ExpressionStatement' && only.expression.kind === 'If' && only.expression.isElseIf ? only.expression : undefined;
-}
-
-function printIfParts(printing: Printing, node: IfExpression, layout: BlockLayout): Layout {
-  const next = elseIf(node);
-  const head = ['if ', printHeader(printing, node.condition), ' ', printBlock(printing, node.then, layout)];
-  if (next !== undefined) return [head, ' else ', printIfParts(printing, next, layout)];
-  return node.otherwise === undefined ? head : [head, ' else ', printBlock(printing, node.otherwise, layout)];
+  const { links, otherwise } = ifChain(node);
+  const blocks = [...links.map(({ then }) => then), ...(otherwise === undefined ? [] : [otherwise])];
+  const layout = layoutOf(printing, blocks);
+  const parts = links.map(({ condition, then }) => ['if ', printHeader(printing, condition), ' ', printBlock(printing, then, layout)]);
+  const chain = joined([...parts, ...(otherwise === undefined ? [] : [printBlock(printing, otherwise, layout)])], ' else ');
+  return layout === 'flat' ? group(chain) : chain;
 }
 
 function printMatch(printing: Printing, node: MatchExpression): Layout {

@@ -1,7 +1,17 @@
-import type { Block, Expression, ForLoop, Identifier, Parameter, Pattern, Program, Statement } from './ast.ts';
-import { asTernary, encodeName, type FunctionScope, growsInPlace, type Resolution, rootOf, type Uses, type Variable } from './scope.ts';
+import type { Block, Expression, ForLoop, Identifier, IfExpression, Parameter, Pattern, Program, Statement } from './ast.ts';
+import {
+  asTernary,
+  encodeName,
+  type FunctionScope,
+  growsInPlace,
+  MAX_LINKS,
+  type Resolution,
+  rootOf,
+  type Uses,
+  type Variable,
+} from './scope.ts';
 import { startsUppercase } from './token.ts';
-import { forEachChild, type TreeNode } from './walk.ts';
+import { forEachChild, ifChain, type TreeNode } from './walk.ts';
 
 /**
  * Name resolution: which declaration each identifier means (spec/language.md 5.1 to 5.3), and what the emitter has
@@ -255,9 +265,7 @@ class Resolver {
         return this.assignment(node.target, node.operator, node.value);
       case 'If':
         forEachChild(node, this.visit);
-        if (asTernary(node, this.lifted) === undefined) this.lift(node);
-        else this.liftIfPartIs(node.condition, node);
-        return;
+        return this.liftChain(ifChain(node).links);
       case 'Return':
         this.scope.owner.handsOn ||= node.value?.kind === 'Call' || node.value?.kind === 'Pipe';
         if (node.value !== undefined) this.visit(node.value);
@@ -331,8 +339,12 @@ class Resolver {
     this.lifts++;
   }
 
-  private liftIfPartIs(part: TreeNode, node: TreeNode): void {
-    if (this.lifted.has(part)) this.lifted.add(node);
+  /** From the end: an `if` is no conditional expression when what stands behind its `else` is none. */
+  private liftChain(links: readonly IfExpression[]): void {
+    links.toReversed().forEach((link, fromEnd) => {
+      if (fromEnd >= MAX_LINKS || asTernary(link, this.lifted) === undefined) this.lift(link);
+      else if (this.lifted.has(link.condition)) this.lifted.add(link);
+    });
   }
 
   private operands(node: TreeNode, operands: readonly TreeNode[]): void {

@@ -81,6 +81,9 @@ export interface Uses {
   readonly callables: readonly (Closure | ToolDeclaration)[];
 }
 
+/** Links of a chain that are emitted inside of each other: each costs stack, here and in V8's parser. */
+export const MAX_LINKS = 24;
+
 /** The variable at the root of `a.b[c].d`. */
 export function rootOf(target: Expression): Identifier | undefined {
   let node = target;

@@ -1,9 +1,12 @@
-import type { Block, Element, Expression, Statement } from './ast.ts';
+import type { Block, Element, Expression, IfExpression, Statement } from './ast.ts';
 
 /** Any part of a tree that holds expressions or statements. */
 export type TreeNode = Expression | Statement | Block | Element;
 
-/** Calls `visit` for each direct child, in source order. Types, patterns and names are not children. */
+/**
+ * Calls `visit` for each direct child, in source order. Types, patterns and names are not children. Every `else if` of a
+ * chain counts as part of its first `if`.
+ */
 export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): void {
   switch (node.kind) {
     case 'Block':
@@ -116,10 +119,14 @@ export function forEachChild(node: TreeNode, visit: (child: TreeNode) => void): 
       visit(node.receiver);
       maybe(node.start, visit);
       return maybe(node.end, visit);
-    case 'If':
-      visit(node.condition);
-      visit(node.then);
-      return maybe(node.otherwise, visit);
+    case 'If': {
+      const { links, otherwise } = ifChain(node);
+      for (const { condition, then } of links) {
+        visit(condition);
+        visit(then);
+      }
+      return maybe(otherwise, visit);
+    }
     case 'Match':
       visit(node.subject);
       for (const arm of node.arms) {
@@ -159,4 +166,24 @@ function all(children: readonly TreeNode[], visit: (child: TreeNode) => void): v
 /** Calling such a function only makes a generator or stream; its body waits at the pull. */
 export function isProducer(node: TreeNode): boolean {
   return node.kind === 'Function' && (node.isStream || node.yields);
+}
+
+export interface IfChain {
+  /** The `if` and every `else if` behind it. */
+  readonly links: readonly IfExpression[];
+  /** The last `else`. */
+  readonly otherwise: Block | undefined;
+}
+
+/** `if … else if … else …` as a list: its tree leans to one side, and it may be as long as any list. */
+export function ifChain(node: IfExpression): IfChain {
+  const links = [node];
+  for (let link = node; ; ) {
+    const [only] = link.otherwise?.statements ?? [];
+    if (only?.kind !== 'ExpressionStatement' || only.expression.kind !== 'If' || !only.expression.isElseIf) {
+      return { links, otherwise: link.otherwise };
+    }
+    link = only.expression;
+    links.push(link);
+  }
 }

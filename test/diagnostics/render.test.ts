@@ -88,7 +88,7 @@ describe('a diagnostic', () => {
   });
 
   it('has the same facts in JSON', () => {
-    expect(diagnosticToJson(unbalanced)).toEqual({
+    expect(diagnosticToJson(unbalanced, 'fn f() { 1   \n')).toEqual({
       severity: 'error',
       stage: 'parser',
       code: null,
@@ -96,10 +96,35 @@ describe('a diagnostic', () => {
       path: 'a.harn',
       line: 2,
       column: 1,
+      end_line: 2,
+      end_column: 1,
       help: 'add a closing }',
       notes: ['the block begins in line 1'],
     });
   });
+});
+
+const ENDS: readonly (readonly [rule: string, covered: string, end: readonly [line: number, column: number]])[] = [
+  ['behind the last character', 'xyz', [3, 8]],
+  ['a character beyond 16 bits is one column', '"😀"', [3, 8]],
+  ['on a later line', '[\n  1,\n 2]', [5, 4]],
+  ['behind a line end', 'x\n', [4, 1]],
+];
+
+it.each(ENDS)('the end of a place in JSON: %s', (_rule, covered, [line, column]) => {
+  const span = { start: 10, end: 10 + covered.length, line: 3, column: 5 };
+  const json = diagnosticToJson(
+    { severity: 'error', stage: 'checker', message: 'm', path: 'a', span },
+    `${' '.repeat(10)}${covered} rest\n`,
+  );
+  expect([json.end_line, json.end_column]).toEqual([line, column]);
+});
+
+it('has no end in JSON without the text or a place', () => {
+  const diagnostic: Diagnostic = { severity: 'error', stage: 'import', message: 'm', path: 'a' };
+  expect(diagnosticToJson(diagnostic, 'x')).toMatchObject({ line: null, end_line: null, end_column: null });
+  const span = { start: 0, end: 1, line: 1, column: 1 };
+  expect(diagnosticToJson({ ...diagnostic, span }, undefined)).toMatchObject({ line: 1, end_line: null, end_column: null });
 });
 
 const WIDTHS: readonly (readonly [rule: string, line: string, column: number, length: number, carets: string])[] = [

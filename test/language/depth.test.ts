@@ -25,6 +25,29 @@ test.each(CHAINS)('a long chain of %s', async (_rule, script, last) => {
   expect((await linesOf(script)).at(-1)).toBe(last);
 });
 
+/** Where a chain of `else if` may stand: `CHAIN` holds the links, and `x` picks one. */
+const PLACES: readonly (readonly [rule: string, script: string])[] = [
+  ['returns', 'fn pick(x) { CHAIN }\nprintln(pick(9999)); println(pick(7)); println(pick(-1))'],
+  ['a value', 'fn pick(x) { let v = CHAIN\n return v }\nprintln(pick(9999)); println(pick(7)); println(pick(-1))'],
+  ['the value of a closure', 'let pick = { x -> CHAIN }\nprintln(pick(9999)); println(pick(7)); println(pick(-1))'],
+  ['an argument', 'fn pick(x) { return (CHAIN) }\nprintln(pick(9999)); println(pick(7)); println(pick(-1))'],
+  ['statements', 'fn pick(x) { var r = "none"; CHAIN\n return r }\nprintln(pick(9999)); println(pick(7)); println(pick(-1))'],
+];
+
+test.each(PLACES)('`else if` goes on as long as a list: %s', async (rule, script) => {
+  const value = (text: string): string => (rule === 'returns' ? `return "${text}"` : rule === 'statements' ? `r = "${text}"` : `"${text}"`);
+  const links = Array.from({ length: 10_000 }, (_, i) => `if x == ${i} { ${value(`v${i}`)} }`);
+  const chain = `${links.join(' else ')} else { ${value('none')} }`;
+  expect(await linesOf(script.replace('CHAIN', () => chain))).toEqual(['v9999', 'v7', 'none']);
+});
+
+test('conditions of a long chain that need statements are met in order, up to the first that holds', async () => {
+  const links = Array.from({ length: 60 }, (_, i) => `if (match seen("${i}") { _ -> { ${i} == x } }) { println("took ${i}") }`);
+  const script = `fn seen(n) { print("\${n} ") }\nfn pick(x) { ${links.join(' else ')} }\npick(30)`;
+  const met = Array.from({ length: 31 }, (_, i) => `${i} `).join('');
+  expect(await linesOf(script)).toEqual([`${met}took 30`]);
+});
+
 test('operands of a long chain keep their order', async () => {
   const script = `fn say(x) { print("\${x} "); return x }
 fn all(a, b, c) { return c }

@@ -21,15 +21,15 @@ export async function checkCommand(platform: Platform, paths: readonly string[],
   const found = reports.flatMap(({ path, diagnostics }) =>
     diagnostics.map((diagnostic) => ({ ...diagnostic, path: diagnostic.path ?? path })),
   );
+  const sourceOf = (path: string): string | undefined => sources.get(path) ?? readIfPossible(platform, path);
   const counts = { files: reports.length, errors: countOf(found, 'error'), warnings: countOf(found, 'warning') };
   if (options.json === true) {
-    const diagnostics = found.map((diagnostic) => diagnosticToJson(shown(platform, diagnostic)));
+    const diagnostics = found.map((diagnostic) => diagnosticToJson(shown(platform, diagnostic), sourceOf(diagnostic.path)));
     writeEnvelope(platform, { ok: counts.errors === 0, data: { ...counts, diagnostics } });
   } else {
     const palette = await paletteFor(platform, 'stderr');
     for (const diagnostic of found) {
-      const source = sources.get(diagnostic.path) ?? readIfPossible(platform, diagnostic.path);
-      platform.stdio.err(renderDiagnostic(shown(platform, diagnostic), source, palette));
+      platform.stdio.err(renderDiagnostic(shown(platform, diagnostic), sourceOf(diagnostic.path), palette));
     }
     platform.stdio.err(`${summary(counts)}\n`);
   }

@@ -137,7 +137,7 @@ function writeJson(platform: Platform, results: readonly Formatted[], options: F
     path: result.name,
     changed: isChanged(result),
     difference: options.diff === true && isChanged(result) ? textDifference(result.before, result.after ?? '').lines : null,
-    diagnostics: result.diagnostics.map(diagnosticToJson),
+    diagnostics: result.diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, result.before)),
   }));
   const data = { ...countsOf(results), written: !isDry(options) && text === undefined, files, ...(text === undefined ? {} : { text }) };
   writeEnvelope(platform, { ok: exitCodeOf(results, options) === EXIT.success, data });

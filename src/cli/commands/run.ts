@@ -92,10 +92,12 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
       output.json?.result(null, outcome.exitCode);
       return outcome.exitCode;
     case 'rejected': {
-      for (const diagnostic of outcome.diagnostics)
-        output.err(renderDiagnostic(shown(platform, diagnostic), sourceOf(platform, diagnostic, source), palette));
+      const diagnostics = outcome.diagnostics.map((diagnostic) => {
+        const text = sourceOf(platform, diagnostic, source);
+        output.err(renderDiagnostic(shown(platform, diagnostic), text, palette));
+        return diagnosticToJson(shown(platform, diagnostic), text);
+      });
       const [first] = outcome.diagnostics;
-      const diagnostics = outcome.diagnostics.map((diagnostic) => diagnosticToJson(shown(platform, diagnostic)));
       output.json?.failure(
         {
           code: first?.code ?? first?.stage ?? 'error',

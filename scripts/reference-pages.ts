@@ -108,7 +108,9 @@ function renderHarness(groups: readonly BuiltinGroup[]): string {
 }
 
 function renderStandardLibrary(): string {
-  const modules = Object.entries(STDLIB_SOURCES).sort(([a], [b]) => (a < b ? -1 : 1));
+  const modules = Object.entries(STDLIB_SOURCES)
+    .map(([name, source]) => [name, source()] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   return page(
     '# The standard library',
     [

@@ -14,7 +14,7 @@ export type ImportTarget =
 export function resolveImport(files: ProbedFiles, directory: string, written: string): ImportTarget {
   if (written === 'std' || written.startsWith('std/')) {
     const name = written.slice(4);
-    const text = Object.hasOwn(STDLIB_SOURCES, name) ? STDLIB_SOURCES[name] : undefined;
+    const text = Object.hasOwn(STDLIB_SOURCES, name) ? STDLIB_SOURCES[name]?.() : undefined;
     return text === undefined ? unknownModule(written) : { kind: 'std', path: written, text };
   }
   const direct = firstFile(files, candidates(path.resolve(directory, written)));
@@ -45,7 +45,8 @@ function unknownModule(written: string): ImportTarget {
 export function moduleExporting(name: string): string | undefined {
   if (!/^[a-z]\w*$/.test(name)) return undefined;
   const declaration = new RegExp(`^(pub )?(?:gen )?fn ${name}\\b`, 'm');
-  for (const [path, text] of Object.entries(STDLIB_SOURCES)) {
+  for (const [path, source] of Object.entries(STDLIB_SOURCES)) {
+    const text = source();
     const found = path.startsWith('prelude/') ? null : declaration.exec(text);
     // A module without any `pub` exports all of its functions.
     if (found !== null && (found[1] !== undefined || !/^pub /m.test(text))) return `std/${path}`;

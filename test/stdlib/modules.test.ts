@@ -129,5 +129,5 @@ test.each(ROWS)('std/%s: %s', async (module, script, lines) => {
 });
 
 test.each(Object.entries(STDLIB_SOURCES))('std/%s is written in the style of harn fmt', (_name, source) => {
-  expect(formatSource(source)).toMatchObject({ kind: 'formatted', text: source });
+  expect(formatSource(source())).toMatchObject({ kind: 'formatted', text: source() });
 });

@@ -5,10 +5,11 @@ import type { AutonomyMeter } from './autonomy.ts';
 import type { WakeSources } from './daemon-sources.ts';
 import type { LoopLive } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { applyRecord, type LoopProgress, type LoopRecord } from './loop-record.ts';
+import { applyRecord, editTranscript, type LoopProgress, type LoopRecord } from './loop-record.ts';
 import type { RequestFrame } from './loop-request.ts';
 import type { ModelWorld } from './model-call.ts';
 import { noteReminderChanges } from './reminder-notes.ts';
+import type { SessionEdit } from './session-edit.ts';
 import type { Dispatcher } from './tool-dispatch.ts';
 import type { NewEvent, Transcript } from './transcript.ts';
 
@@ -52,6 +53,24 @@ export interface Loop {
   fallbackTurns: number;
   /** What happened around this turn's model call, until the turn is written down. */
   readonly callEvents: NewEvent[];
+  /** What scripts want changed in the history, until the next boundary. */
+  edits: SessionEdit[];
+}
+
+/** The history as it will be at the next boundary. */
+export function editedTranscript({ edits, progress }: Loop): Transcript {
+  return edits.reduce((transcript, edit) => {
+    const record = edit(transcript);
+    return record === undefined ? transcript : editTranscript(transcript, record);
+  }, progress.transcript);
+}
+
+/** Between two turns, where no call waits for its result. */
+export function recordEdits(loop: Loop): void {
+  for (const edit of loop.edits.splice(0)) {
+    const record = edit(loop.progress.transcript);
+    if (record !== undefined) recordStep(loop, record);
+  }
 }
 
 /** The one way to change the state: the journal has the step before anything builds on it. */

@@ -4,6 +4,7 @@ import type { DaemonPort } from './daemon-port.ts';
 import type { Feedback } from './loop-state.ts';
 import type { ModelAnswer, ModelRequest } from './provider.ts';
 import type { ReminderSpec } from './reminder.ts';
+import type { SessionEdit } from './session-edit.ts';
 import type { Tool, ToolReturn } from './tool.ts';
 import type { NewEvent, Transcript } from './transcript.ts';
 import type { WorkflowPort } from './workflow-run.ts';
@@ -17,8 +18,8 @@ export interface LoopLive {
   readonly callbacks: LoopCallbacks;
   /** What others have for this loop: messages of the host, results of `async_tool_run`. */
   readonly inbox: LoopInbox;
-  /** Shows the transcript as it grows to whoever asks for the session while the loop runs. @returns what ends that */
-  readonly attach?: ((read: () => Transcript) => () => void) | undefined;
+  /** Shows the loop to whoever asks for its session while it runs. @returns what ends that */
+  readonly attach?: ((history: RunningHistory) => () => void) | undefined;
   /** Background work that this loop started (2.8). */
   readonly background?: BackgroundWork | undefined;
   /** The queue and the file of a daemon; absent for other loops. */
@@ -27,6 +28,14 @@ export interface LoopLive {
   readonly workflow?: WorkflowPort | undefined;
   /** Ends the loop with the task that called it: its cancellation, its deadline. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The history of a running loop. */
+export interface RunningHistory {
+  /** As it is, with the changes that wait. */
+  read(): Transcript;
+  /** Changes it at the loop's next boundary. */
+  edit(edit: SessionEdit): void;
 }
 
 export interface BackgroundWork {

@@ -67,7 +67,7 @@ const recordSchema = lazily(() => {
       at: number,
       removed: number,
       inserted: z.array(message),
-      summary: z.optional(text),
+      summary: z.optional(z.nullable(text)),
       event: z.optional(event),
       dropped_reminders: optionalTexts,
       usage: z.optional(usage),

@@ -62,12 +62,15 @@ export type LoopRecord =
       readonly at: number;
       readonly removed: number;
       readonly inserted: readonly Message[];
-      readonly summary?: string;
+      /** Null takes away the one that was there. */
+      readonly summary?: string | null;
       readonly event?: NewEvent;
       readonly dropped_reminders?: readonly string[];
       /** Of the model call that wrote the summary. */
       readonly usage?: CallUsage;
     };
+
+export type EditRecord = Extract<LoopRecord, { t: 'edit' }>;
 
 /** Closes a turn. */
 export type TurnRecord = {
@@ -256,18 +259,26 @@ export function textResultsMessage(results: readonly { readonly name: string; re
   return userMessage(renderFeedback('tool_results', content));
 }
 
-function applyEdit(progress: LoopProgress, record: Extract<LoopRecord, { t: 'edit' }>): LoopProgress {
-  const { transcript } = progress;
+function applyEdit(progress: LoopProgress, record: EditRecord): LoopProgress {
   const counters = record.usage === undefined ? progress.counters : addCost(progress.counters, record.usage);
+  return {
+    ...progress,
+    transcript: editTranscript(progress.transcript, record),
+    // Whatever a crash left to do again has been done, or its place is gone.
+    counters: counters.interrupted === undefined ? counters : { ...counters, interrupted: undefined },
+  };
+}
+
+export function editTranscript(transcript: Transcript, record: EditRecord): Transcript {
   const messages = [...transcript.messages];
   messages.splice(record.at, record.removed, ...record.inserted);
   const dropped = new Set(record.dropped_reminders ?? []);
   const events = dropped.size === 0 ? transcript.events : transcript.events.filter(({ reminder }) => !dropped.has(reminder?.id ?? ''));
-  const edited: Transcript = { ...transcript, messages, events, summary: record.summary ?? transcript.summary };
-  return {
-    ...progress,
-    transcript: record.event === undefined ? edited : appendEvent(edited, record.event),
-    // Whatever a crash left to do again has been done, or its place is gone.
-    counters: counters.interrupted === undefined ? counters : { ...counters, interrupted: undefined },
+  const edited: Transcript = {
+    ...transcript,
+    messages,
+    events,
+    summary: record.summary === undefined ? transcript.summary : record.summary,
   };
+  return record.event === undefined ? edited : appendEvent(edited, record.event);
 }

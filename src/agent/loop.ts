@@ -9,7 +9,7 @@ import { beginsIdle, type DaemonOptions, idleDaemon, saveIdle, settleConsumed } 
 import { WakeSources } from './daemon-sources.ts';
 import { unknownOutcome } from './fold-journal.ts';
 import { firstCodePoints } from './json-text.ts';
-import { emitEvent, type Loop, type LoopWorld, recordStep } from './loop-context.ts';
+import { editedTranscript, emitEvent, type Loop, type LoopWorld, recordEdits, recordStep } from './loop-context.ts';
 import { RepeatGuard } from './loop-guard.ts';
 import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
 import { decodeLoopOptions, effectiveSentinel, type LoopOptions } from './loop-options.ts';
@@ -43,7 +43,7 @@ import { activeSkills } from './turn-skills.ts';
 /** Runs one activation to its end, its park, or its error. */
 export async function runLoop(activation: Activation, world: LoopWorld): Promise<LoopEnd> {
   const loop = await openLoop(activation, world);
-  const detach = loop.live.attach?.(() => loop.progress.transcript);
+  const detach = loop.live.attach?.({ read: () => editedTranscript(loop), edit: (edit) => loop.edits.push(edit) });
   try {
     return await runSession(loop);
   } finally {
@@ -141,6 +141,7 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
     hasCompacted: false,
     fallbackTurns: 0,
     callEvents: [],
+    edits: [],
   };
   settleGivenReminders(loop);
   tellLostHandles(loop);
@@ -214,6 +215,7 @@ function replaceUnknownOutcomes(loop: Loop, interrupted: InterruptedTurn, texts:
 async function endAtBoundary(loop: Loop, turn: TurnOutcome): Promise<LoopEnd | undefined> {
   const { activation } = loop;
   loop.signal.throwIfAborted();
+  recordEdits(loop);
   if (turn.end !== undefined) return endLoop(loop, turn.end);
   const asked = activation.atBoundary(turn.boundary);
   const parked = asked !== undefined ? await park(loop, asked) : turn.park !== undefined ? await parkByItself(loop, turn.park) : undefined;

@@ -1,6 +1,10 @@
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
+import { type CompactionPlan, removableRange } from './compaction.ts';
+import type { RunningHistory } from './loop-live.ts';
+import { editTranscript } from './loop-record.ts';
 import type { Message } from './message.ts';
+import { compacting, emptying, type SessionEdit, trimming } from './session-edit.ts';
 import { appendMessage, createTranscript, type Transcript } from './transcript.ts';
 
 /**
@@ -10,14 +14,16 @@ import { appendMessage, createTranscript, type Transcript } from './transcript.t
 export class SessionStore {
   /** In order of use, the latest last. */
   readonly #sessions = new Map<string, Session>();
-  /** Transcripts of sessions whose loop is running. */
-  readonly #running = new Map<string, () => Transcript>();
+  /** Sessions whose loop is running. */
+  readonly #running = new Map<string, RunningHistory>();
   readonly #newId: () => string;
   readonly #isInUse: (id: string) => boolean;
+  readonly #parked: (id: string) => Transcript | undefined;
 
-  constructor(options: { readonly newId: () => string; readonly isInUse: (id: string) => boolean }) {
+  constructor(options: SessionWorld) {
     this.#newId = options.newId;
     this.#isInUse = options.isInUse;
+    this.#parked = options.parked;
   }
 
   /** Creates it, or reuses what is there. */
@@ -30,10 +36,10 @@ export class SessionStore {
     return id;
   }
 
-  /** Lets everybody see the transcript of a running loop. @returns what ends that */
-  attach(id: string, read: () => Transcript): () => void {
+  /** Lets everybody see and change the history of a running loop. @returns what ends that */
+  attach(id: string, history: RunningHistory): () => void {
     const before = this.#running.get(id);
-    this.#running.set(id, read);
+    this.#running.set(id, history);
     return () => {
       if (before === undefined) this.#running.delete(id);
       else this.#running.set(id, before);
@@ -41,17 +47,17 @@ export class SessionStore {
   }
 
   exists(id: string): boolean {
-    return this.#sessions.has(id) || this.#running.has(id);
+    return this.#sessions.has(id) || this.isInUse(id);
   }
 
-  /** Whether a loop is at work on it. */
-  isRunning(id: string): boolean {
-    return this.#running.has(id);
+  /** Whether a loop is at work on it, or parked. */
+  isInUse(id: string): boolean {
+    return this.#running.has(id) || this.#isInUse(id);
   }
 
   /** Undefined for an unknown id. */
   transcript(id: string): Transcript | undefined {
-    return this.#running.get(id)?.() ?? this.#sessions.get(id)?.transcript;
+    return this.#running.get(id)?.read() ?? this.#parked(id) ?? this.#sessions.get(id)?.transcript;
   }
 
   /** @throws HarnError `plain` for an unknown id */
@@ -74,13 +80,41 @@ export class SessionStore {
   }
 
   reset(id: string, operation: string): void {
-    this.required(id, operation);
-    this.save(id, createTranscript(id));
+    const { messages } = this.required(id, operation);
+    if (!this.#editRunning(id, operation, emptying(messages))) this.save(id, createTranscript(id));
   }
 
   close(id: string, operation: string): void {
     this.required(id, operation);
+    if (this.isInUse(id)) throw new HarnError('plain', `${operation}: an agent loop uses session ${id}; close it when the loop has ended`);
     this.#sessions.delete(id);
+  }
+
+  /**
+   * @param plan made for `planned`, which may have changed since
+   * @returns whether it still fits
+   */
+  compact(id: string, plan: CompactionPlan, planned: readonly Message[], operation: string): boolean {
+    const edit = compacting(plan, planned);
+    const transcript = this.required(id, operation);
+    const record = edit(transcript);
+    if (record === undefined) return false;
+    if (!this.#editRunning(id, operation, edit)) this.save(id, editTranscript(transcript, record));
+    return true;
+  }
+
+  /**
+   * The history of a loop is the loop's: it changes it between two turns.
+   *
+   * @returns false when no loop has anything to do with it
+   * @throws HarnError `plain` for the session of a parked loop, whose history is in its snapshot
+   */
+  #editRunning(id: string, operation: string, edit: SessionEdit): boolean {
+    const running = this.#running.get(id);
+    running?.edit(edit);
+    if (running === undefined && this.#isInUse(id))
+      throw new HarnError('plain', `${operation}: the agent loop of session ${id} is parked; resume or close it first`);
+    return running !== undefined;
   }
 
   /** A copy under a new id, of the first `count` messages or of all. */
@@ -94,7 +128,9 @@ export class SessionStore {
 
   trim(id: string, keepLast: number, operation: string): void {
     const { messages } = this.required(id, operation);
-    this.save(id, replayed(id, messages.slice(Math.max(0, messages.length - keepLast))));
+    if (this.#editRunning(id, operation, trimming(messages, keepLast))) return;
+    const dropped = removableRange(messages, 0, keepLast)?.removed ?? 0;
+    this.save(id, replayed(id, messages.slice(dropped)));
   }
 
   /** The transcript with its place among the forks; undefined for an unknown id. */
@@ -131,6 +167,14 @@ export class SessionStore {
       if (!this.#isInUse(id)) this.#sessions.delete(id);
     }
   }
+}
+
+export interface SessionWorld {
+  readonly newId: () => string;
+  /** A worker of this process runs or is parked with the session. */
+  readonly isInUse: (id: string) => boolean;
+  /** The history of a worker of this process that is parked. */
+  readonly parked: (id: string) => Transcript | undefined;
 }
 
 interface Session {

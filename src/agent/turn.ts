@@ -6,7 +6,7 @@ import { assertWithinBudget, fitsBudget, passesTotal } from './call-budget.ts';
 import { sessionEvent } from './call-events.ts';
 import { judgeDone, judgeRequest } from './done-judge.ts';
 import { type Judgement, judgeTurn } from './judge-turn.ts';
-import { emitEvent, type Loop, recordStep } from './loop-context.ts';
+import { emitEvent, type Loop, recordEdits, recordStep } from './loop-context.ts';
 import type { LoopControlAnswer, PostTurnAnswer } from './loop-live.ts';
 import { callPolicy } from './loop-options.ts';
 import { applyRecord, feedbackMessage, type TurnRecord } from './loop-record.ts';
@@ -47,6 +47,7 @@ export interface TurnOutcome {
 /** One turn of the loop, steps 2 to 14 of spec/agents.md 3.5; what comes at the boundary is in loop.ts. */
 export async function takeTurn(loop: Loop): Promise<TurnOutcome> {
   const startedMs = loop.world.clock.monotonicMs();
+  recordEdits(loop);
   const unwelcome = await receiveHostMessages(loop);
   if (unwelcome !== undefined) return { boundary: 'B1', end: blockedByHook(unwelcome) };
   await compactWhenLarge(loop);

@@ -1,3 +1,4 @@
+import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { isCallableSpec, type Opaque, type SpecObject } from './spec-value.ts';
@@ -17,7 +18,7 @@ export async function interruptAndSuspend(
   const reason = typeof spec.reason === 'string' ? spec.reason : '';
   const { ids, scopeKind } = await broadcastTargets(lifecycle, spec, call);
   const targets: JsonObject[] = [];
-  for (const id of [...ids].sort()) targets.push({ handle: id, outcome: await suspendTarget(lifecycle, id, reason) });
+  for (const id of [...ids].sort()) targets.push({ handle: id, ...(await askTarget(lifecycle, id, reason)) });
   const suspended = targets.filter(({ outcome }) => outcome === 'suspended').length;
   const rollUp = {
     status: 'broadcast',
@@ -54,6 +55,15 @@ function handleIds(list: Json): string[] {
   return list.flatMap((entry: Json) =>
     typeof entry === 'string' ? [entry] : isJsonObject(entry) && typeof entry.id === 'string' ? [entry.id] : [],
   );
+}
+
+/** One that cannot be parked keeps nobody else from being asked. */
+async function askTarget(lifecycle: Lifecycle, id: string, reason: string): Promise<{ readonly outcome: string; readonly error?: string }> {
+  try {
+    return { outcome: await suspendTarget(lifecycle, id, reason) };
+  } catch (error) {
+    return { outcome: 'failed', error: errorText(error) };
+  }
 }
 
 async function suspendTarget(lifecycle: Lifecycle, id: string, reason: string): Promise<string> {

@@ -11,6 +11,9 @@ export interface DeadLetter {
   /** The event as closures see it. */
   readonly event: JsonObject;
   error: string;
+  /** How often its handler was called in all. */
+  attempts: number;
+  /** The last attempt of each dispatch. */
   readonly history: { readonly attempt: number; readonly status: 'dlq' | 'replay_dlq'; readonly at: string; readonly error: string }[];
 }
 
@@ -29,13 +32,15 @@ export class DeadLetters {
   /** A replay that fails again belongs to the letter of the event it replayed. */
   add(
     binding: Binding,
-    { event, error, replayOf }: { readonly event: JsonObject; readonly error: string; readonly replayOf: string | null },
+    failure: { readonly event: JsonObject; readonly error: string; readonly attempts: number; readonly replayOf: string | null },
   ): DeadLetter {
+    const { event, error, attempts, replayOf } = failure;
     const at = renderInstant(this.#platform.clock.now());
     const known = replayOf === null ? undefined : this.#find(binding, replayOf);
     if (known !== undefined) {
       known.error = error;
-      known.history.push({ attempt: known.history.length + 1, status: 'replay_dlq', at, error });
+      known.attempts += attempts;
+      known.history.push({ attempt: known.attempts, status: 'replay_dlq', at, error });
       return known;
     }
     const letter: DeadLetter = {
@@ -44,7 +49,8 @@ export class DeadLetters {
       bindingVersion: binding.version,
       event,
       error,
-      history: [{ attempt: 1, status: 'dlq', at, error }],
+      attempts,
+      history: [{ attempt: attempts, status: 'dlq', at, error }],
     };
     this.#letters.push(letter);
     return letter;
@@ -72,7 +78,7 @@ export function shownLetter(letter: DeadLetter): JsonObject {
     kind: letter.event.kind ?? null,
     state: 'pending',
     error: letter.error,
-    attempts: letter.history.length,
+    attempts: letter.attempts,
     event: letter.event,
     retry_history: letter.history.map((entry) => ({ ...entry })),
   };

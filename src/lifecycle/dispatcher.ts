@@ -176,27 +176,30 @@ export class Dispatcher {
 
   async #handle(facts: DispatchFacts, shown: JsonObject): Promise<JsonObject> {
     const { binding, replayOf } = facts;
+    const tries = { count: 0 };
     binding.metrics.in_flight++;
     this.#lifecycleEvent('DispatchStarted', facts, {});
     this.#graph(facts, 'dispatch', 'trigger_dispatch');
     try {
-      const result = await this.#attempts(facts, shown);
+      const result = await this.#attempts(facts, shown, tries);
       binding.metrics.dispatched++;
       if (replayOf !== null) this.deadLetters.resolve(binding, replayOf);
       this.#lifecycleEvent('DispatchSucceeded', facts, {});
       this.#log('trigger.outbox', 'dispatched', { event_id: facts.event.id, binding_id: binding.id, replay_of_event_id: replayOf });
       return dispatchHandle(facts, 'dispatched', { result });
     } catch (error) {
-      return this.#bury(facts, shown, errorText(error));
+      return this.#bury(facts, shown, { error: errorText(error), attempts: tries.count });
     } finally {
       binding.metrics.in_flight--;
     }
   }
 
-  async #attempts(facts: DispatchFacts, shown: JsonObject): Promise<Json> {
+  /** @param tries counts them, however they end */
+  async #attempts(facts: DispatchFacts, shown: JsonObject, tries: { count: number }): Promise<Json> {
     const { binding, event } = facts;
     const { max, backoff } = binding.spec.retry;
-    for (let attempt = 1; ; attempt++) {
+    for (;;) {
+      const attempt = ++tries.count;
       try {
         this.#log('trigger.attempts', 'attempt', { binding_id: binding.id, event_id: event.id, attempt });
         return await this.#call(facts, shown);
@@ -246,11 +249,11 @@ export class Dispatcher {
     return interruptAndSuspend(this.#lifecycle, spec, (callable) => this.#calls.call(callable, shown, binding, null));
   }
 
-  #bury(facts: DispatchFacts, shown: JsonObject, error: string): JsonObject {
+  #bury(facts: DispatchFacts, shown: JsonObject, { error, attempts }: { readonly error: string; readonly attempts: number }): JsonObject {
     const { binding, replayOf } = facts;
     binding.metrics.failed++;
     binding.metrics.dlq++;
-    const letter = this.deadLetters.add(binding, { event: shown, error, replayOf });
+    const letter = this.deadLetters.add(binding, { event: shown, error, attempts, replayOf });
     this.#lifecycleEvent('DlqMoved', facts, { error });
     this.#log('trigger.dlq', 'moved', { dlq_entry_id: letter.id, binding_id: binding.id, event_id: facts.event.id, error });
     this.#graph(facts, 'dlq', 'dlq_move');

@@ -32,7 +32,7 @@ async function drainWorker(lifecycle: Lifecycle, entry: JsonObject): Promise<Dra
   const handle = String(entry.handle);
   const preset: Disposition = lifecycle.owners.drained.has(handle) ? 'cancel' : 'leave';
   const payload = { event: 'OnDrainDecision', item: entry, disposition: preset };
-  const outcome = await lifecycle.hooks.runChain('on_drain_decision', payload, ['disposition', 'resume_input']);
+  const outcome = await lifecycle.hooks.runChain('on_drain_decision', payload);
   const { disposition, resume_input: input } = outcome.payload;
   const decided = outcome.control === 'deny' ? 'leave' : isDisposition(disposition) ? disposition : preset;
   await settle(lifecycle, handle, decided, typeof input === 'string' ? input : undefined);

@@ -98,23 +98,23 @@ export class HookRegistry {
   /**
    * Runs the hooks of a step in order; each sees the payload as changed so far, the first refusal ends the chain.
    *
-   * @param modifiable fields that a hook may replace
+   * @returns the payload as they left it, with what they put in without seeing it
    * @throws what a hook throws, and a plain HarnError for a return value of no known shape
    */
-  async runChain(event: SessionEvent, payload: JsonObject, modifiable: readonly string[], tape: HookTape = NO_TAPE): Promise<HookOutcome> {
+  async runChain(event: SessionEvent, payload: JsonObject, tape: HookTape = NO_TAPE): Promise<HookOutcome> {
     if (this.#loading !== undefined) await this.#loading;
     const reminders: JsonObject[] = [];
     let current = payload;
     for (const hook of this.#chain(event, payload)) {
       tape({ kind: 'hook_call', event, payload });
-      const verdict = readReturn(event, await hook.handler(current));
+      const verdict = readReturn(event, await hook.handler(shownPayload(current)));
       reminders.push(...verdict.reminders);
       if (verdict.control === 'deny') {
         tape({ kind: 'hook_vetoed', event, reason: verdict.reason });
         return { control: 'deny', reason: verdict.reason, payload: current, reminders };
       }
       tape({ kind: 'hook_returned', event });
-      current = { ...current, ...pick(verdict.modify, modifiable) };
+      current = withInputNoted({ ...current, ...pick(verdict.modify, MODIFIABLE[event] ?? []) });
     }
     return { control: 'allow', payload: current, reminders };
   }
@@ -214,7 +214,24 @@ function refuseReminder(event: string, returned: HookReturn): void {
   throw new HarnError(code, `${code}: reminders cannot be returned from worker event hook ${event}`);
 }
 
-function sessionEventNamed(event: string): SessionEvent {
+/** What a hook may replace (10.2, 10.4). */
+const MODIFIABLE: Partial<Record<SessionEvent, readonly string[]>> = {
+  pre_suspend: ['reason'],
+  pre_resume: ['resume_input', 'continue_transcript'],
+  on_drain_decision: ['disposition', 'resume_input'],
+};
+
+/** A hook may write the input of a resume; no hook reads it, not even what another one wrote (10.4). */
+function shownPayload({ resume_input: _unread, ...shown }: JsonObject): JsonObject {
+  return shown;
+}
+
+function withInputNoted(payload: JsonObject): JsonObject {
+  return typeof payload.resume_input === 'string' && payload.has_input === false ? { ...payload, has_input: true } : payload;
+}
+
+/** @throws plain HarnError that lists the valid names */
+export function sessionEventNamed(event: string): SessionEvent {
   const snake = /^[A-Z]/.test(event) ? event.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase() : event;
   const known = SESSION_EVENTS.find((name) => name === snake);
   if (known === undefined) throw unknownEvent(event, SESSION_EVENTS);

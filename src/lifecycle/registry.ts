@@ -25,6 +25,12 @@ export class WorkerRegistry {
     return false;
   }
 
+  /** The worker of this session that is parked. */
+  parkedIn(sessionId: string): Worker | undefined {
+    for (const worker of this.#workers.values()) if (worker.sessionId === sessionId && worker.status === 'suspended') return worker;
+    return undefined;
+  }
+
   /** In the order of their ids, which is the order of their creation. */
   list(): Worker[] {
     return [...this.#workers.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));

@@ -223,12 +223,7 @@ type Approval =
 /** Step 7. A hook may replace the input without having seen it. */
 async function approveResume(lifecycle: Lifecycle, worker: Worker, request: ResumeRequest): Promise<Approval> {
   const payload = resumePayload(lifecycle, 'pre_resume', worker, request);
-  const outcome = await lifecycle.hooks.runChain(
-    'pre_resume',
-    payload,
-    ['resume_input', 'continue_transcript'],
-    lifecycle.hookTape(worker.sessionId),
-  );
+  const outcome = await lifecycle.hooks.runChain('pre_resume', payload, lifecycle.hookTape(worker.sessionId));
   if (outcome.control === 'deny') return { kind: 'denied', reason: outcome.reason };
   const { resume_input: input, continue_transcript: continueTranscript } = outcome.payload;
   const replaced = typeof input === 'string' ? input : request.input;

@@ -149,7 +149,7 @@ export async function approvePark(lifecycle: Lifecycle, worker: Worker, request:
     ...suspendPayload('pre_suspend', worker, { ...request, conditions }),
     requested_at: renderInstant(lifecycle.platform.clock.now()),
   };
-  const outcome = await lifecycle.hooks.runChain('pre_suspend', payload, ['reason'], lifecycle.hookTape(worker.sessionId));
+  const outcome = await lifecycle.hooks.runChain('pre_suspend', payload, lifecycle.hookTape(worker.sessionId));
   if (outcome.control === 'allow') {
     const reason = outcome.payload.reason;
     return { decision: 'allow', reason: typeof reason === 'string' ? reason : request.reason };

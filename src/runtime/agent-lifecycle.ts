@@ -1,6 +1,6 @@
 import { decodeReminderSpec } from '../agent/reminder.ts';
 import { createLoopRunner } from '../agent/runner.ts';
-import { plainEvent } from '../agent/transcript.ts';
+import { isTranscript, plainEvent } from '../agent/transcript.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { createLifecycle } from '../lifecycle/create-lifecycle.ts';
 import { drainPipeline } from '../lifecycle/drain.ts';
@@ -54,6 +54,10 @@ function createForRun(run: Run): Lifecycle {
     hookTape: (sessionId) => tapeOf(services, sessionId),
   });
   services.isSessionInUse = (id) => lifecycle.registry.usesSession(id) || [...lifecycle.running].some((worker) => worker.sessionId === id);
+  services.parkedTranscript = (id) => {
+    const transcript = lifecycle.registry.parkedIn(id)?.state.transcript;
+    return isTranscript(transcript) ? transcript : undefined;
+  };
   removeEndedWorktrees(run, lifecycle);
   registerManifestHooks(run, run.projectRoot, lifecycle.hooks);
   setFinishStages(run, {
@@ -68,7 +72,7 @@ function createForRun(run: Run): Lifecycle {
     settle: (signal) => stoppedLoops(lifecycle, signal),
   });
   services.runTurnHook = async (event, payload, sessionId) => {
-    const outcome = await lifecycle.hooks.runChain(event, payload, [], tapeOf(services, sessionId));
+    const outcome = await lifecycle.hooks.runChain(event, payload, tapeOf(services, sessionId));
     const denied = outcome.control === 'deny' ? outcome.reason : undefined;
     return { denied, reminders: outcome.reminders.map((spec) => ({ source: 'hook', ...decodeReminderSpec(spec) })) };
   };

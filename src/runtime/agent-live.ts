@@ -55,8 +55,8 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
       takeFeedback: () => inbox.feedback.splice(0),
       takeTape: () => inbox.tape.splice(0),
     },
-    attach: (read) => {
-      const detach = services.sessions.attach(place.sessionId, read);
+    attach: (history) => {
+      const detach = services.sessions.attach(place.sessionId, history);
       return () => {
         detach();
         if (servers !== undefined) taskTree(context.run).track(closeServers(context, place));

@@ -11,7 +11,7 @@ import { costUsd } from '../agent/pricing.ts';
 import type { ModelAnswer, Provider } from '../agent/provider.ts';
 import { SessionStore } from '../agent/session.ts';
 import type { Tool } from '../agent/tool.ts';
-import type { NewEvent } from '../agent/transcript.ts';
+import type { NewEvent, Transcript } from '../agent/transcript.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Files, FileWatcher } from '../platform/platform.ts';
 import type { Run } from './context.ts';
@@ -32,6 +32,8 @@ export interface AgentServices extends ModelWorld {
   readonly loopTools: Map<string, readonly Tool[]>;
   /** Whether a worker of this session runs or is parked: such a session is never evicted. Set by the lifecycle of the run. */
   isSessionInUse: (id: string) => boolean;
+  /** The history of the parked worker of a session. Set by the lifecycle of the run. */
+  parkedTranscript: (sessionId: string) => Transcript | undefined;
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
   /** Told of retries, whoever asked. */
@@ -78,8 +80,13 @@ function createServices(run: Run): AgentServices {
     files,
     watcher: run.platform.watcher,
     mock,
-    sessions: new SessionStore({ newId: () => random.uuidV7(), isInUse: (id) => services.isSessionInUse(id) }),
+    sessions: new SessionStore({
+      newId: () => random.uuidV7(),
+      isInUse: (id) => services.isSessionInUse(id),
+      parked: (id) => services.parkedTranscript(id),
+    }),
     isSessionInUse: () => false,
+    parkedTranscript: () => undefined,
     inboxes: new Map(),
     loopTools: new Map(),
     events: new EventHub(),

@@ -202,6 +202,12 @@ worker_01990000-0002  suspended  3h0m  parent  by hand  [2J漢字 second line
     const { stdout, stderr } = await list(platformWith(files));
     expect(stdout.match(/worker_/g)).toHaveLength(1);
     expect(stderr).toBe('harn: 3 workers not shown, done or closed; --all shows them\n');
+    const [path = '', text = ''] = Object.entries(files).find(([name]) => name.includes(id(2))) ?? [];
+    const over = { [path]: text };
+    expect((await list(platformWith(over))).stderr).toBe('harn: 1 worker in .harn/workers: it is done or closed; --all shows it\n');
+    const both: Record<string, string> = { ...files };
+    for (const name of Object.keys(files)) if (name.includes(id(1)) || name.includes(id(4))) delete both[name];
+    expect((await list(platformWith(both))).stderr).toBe('harn: 2 workers in .harn/workers: all are done or closed; --all shows them\n');
     const all = await rows(platformWith(files), '--all');
     expect(all.map(({ status, reason, age_ms }) => [status, reason, age_ms])).toEqual([
       ['suspended', 'waiting for a human', 3 * HOUR],

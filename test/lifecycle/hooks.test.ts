@@ -32,7 +32,7 @@ describe('return values of hooks', () => {
     it(`${name} means ${expected}`, async () => {
       const hooks = new HookRegistry();
       hooks.registerSession('PreSuspend', '*', () => ({ value }));
-      const result = await hooks.runChain('pre_suspend', {}, []);
+      const result = await hooks.runChain('pre_suspend', {});
       expect(result.control === 'deny' ? `deny ${result.reason}` : 'allow').toBe(expected);
     });
   }
@@ -41,7 +41,7 @@ describe('return values of hooks', () => {
     for (const value of [5, { what: 1 }, 'maybe'] as Json[]) {
       const hooks = new HookRegistry();
       hooks.registerSession('pre_suspend', '*', () => ({ value }));
-      await expect(hooks.runChain('pre_suspend', {}, [])).rejects.toThrow('hook pre_suspend returned');
+      await expect(hooks.runChain('pre_suspend', {})).rejects.toThrow('hook pre_suspend returned');
     }
   });
 
@@ -53,7 +53,7 @@ describe('return values of hooks', () => {
       seen.push(payload);
       return { value: null };
     });
-    await hooks.runChain('pre_suspend', { reason: 'old', handle: 'h' }, ['reason']);
+    await hooks.runChain('pre_suspend', { reason: 'old', handle: 'h' });
     expect(seen).toEqual([{ reason: 'new', handle: 'h' }]);
   });
 
@@ -67,11 +67,11 @@ describe('return values of hooks', () => {
     hooks.registerSession('pre_suspend', '*', note('script', false));
     hooks.registerSession('pre_suspend', '*', note('late', null));
     hooks.registerSession('pre_suspend', '*', note('manifest', null), 'manifest');
-    await hooks.runChain('pre_suspend', {}, []);
+    await hooks.runChain('pre_suspend', {});
     expect(order).toEqual(['manifest', 'script']);
     hooks.clearSession();
     order.length = 0;
-    await hooks.runChain('pre_suspend', {}, []);
+    await hooks.runChain('pre_suspend', {});
     expect(order).toEqual(['manifest']);
   });
 

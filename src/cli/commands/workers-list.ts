@@ -46,11 +46,11 @@ async function list(platform: Platform, options: ListOptions): Promise<number> {
     writeEnvelope(platform, { ok: true, data });
     return EXIT.success;
   }
-  if (rows.length > 0) platform.stdio.out(await table(platform, rows, shortestPrefix(found)));
-  else
-    platform.stdio.err(
-      `harn: no ${isUnfiltered(options) ? '' : 'such '}workers in ${displayPath(platform.files.cwd(), locations.workers)}\n`,
-    );
+  if (rows.length === 0) {
+    platform.stdio.err(`harn: ${nothingShown(hiddenCount, options, displayPath(platform.files.cwd(), locations.workers))}\n`);
+    return EXIT.success;
+  }
+  platform.stdio.out(await table(platform, rows, shortestPrefix(found)));
   for (const note of notes(rows, hiddenCount)) platform.stdio.err(`harn: ${note}\n`);
   return EXIT.success;
 }
@@ -90,6 +90,12 @@ function statesIn(text: string): ReadonlySet<string> {
     if (!WORDS.has(state)) throw new UsageError(`--state: ${state || 'an empty word'} is no state; there are ${[...WORDS].join(', ')}`);
   }
   return states;
+}
+
+function nothingShown(hiddenCount: number, options: ListOptions, folder: string): string {
+  if (hiddenCount === 0) return `no ${isUnfiltered(options) ? '' : 'such '}workers in ${folder}`;
+  const shows = hiddenCount === 1 ? 'it is done or closed; --all shows it' : 'all are done or closed; --all shows them';
+  return `${counted(hiddenCount, 'worker')} in ${folder}: ${shows}`;
 }
 
 function isUnfiltered(options: ListOptions): boolean {

@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { brandRequest, parseAwaitResumption } from '../../lifecycle/await-resumption.ts';
 import { closeWorker } from '../../lifecycle/close.ts';
 import { drainPipeline, resumeDrained } from '../../lifecycle/drain.ts';
-import type { SessionEvent } from '../../lifecycle/hooks.ts';
+import { hostPayload } from '../../lifecycle/hook-payload.ts';
+import { sessionEventNamed } from '../../lifecycle/hooks.ts';
 import { PARENT_LLM, type PresetName } from '../../lifecycle/resume-by.ts';
 import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
 import { notStructuralError } from '../../lifecycle/sus-errors.ts';
@@ -150,13 +151,11 @@ export const LIFECYCLE: BuiltinGroup = {
       '(event: string, payload: any = nil) -> dict',
       'Runs the session hooks of an event without a transition and gives what they decided.',
       async ([event, payload], context) => {
-        const outcome = await lifecycleOf(context.run).hooks.runChain(
-          display(event) as SessionEvent,
-          objectJson(payload),
-          Object.keys(objectJson(payload)),
-        );
+        const name = sessionEventNamed(display(event));
+        const given = hostPayload(name, objectJson(payload));
+        const outcome = await lifecycleOf(context.run).hooks.runChain(name, given);
         if (outcome.control === 'deny') return agentValue({ control: 'block', reason: outcome.reason });
-        const isModified = JSON.stringify(outcome.payload) !== JSON.stringify(objectJson(payload));
+        const isModified = JSON.stringify(outcome.payload) !== JSON.stringify(given);
         return agentValue(isModified ? { control: 'modify', modify: outcome.payload } : { control: 'allow' });
       },
     ),

@@ -1,6 +1,6 @@
-import { applyCompaction } from '../../agent/compaction.ts';
 import { decodeMessage } from '../../agent/decode-message.ts';
-import { type Message, messageText } from '../../agent/message.ts';
+import { messageText } from '../../agent/message.ts';
+import { unansweredCount } from '../../agent/session-edit.ts';
 import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';
@@ -48,18 +48,12 @@ async function compact(context: Context, [sessionId, options]: readonly Value[])
   const { sessions, events } = agentServices(context.run);
   const name = id(sessionId, operation);
   const { messages } = sessions.required(name, operation);
-  const plan = await planCompaction(context, messages, options, { operation, keepLast: DEFAULT_KEPT });
+  const answered = sessions.isInUse(name) ? messages.slice(0, messages.length - unansweredCount(messages)) : messages;
+  const plan = await planCompaction(context, answered, options, { operation, keepLast: DEFAULT_KEPT });
   // Whoever wrote the summary took their time: what was said meanwhile stays, what was cut meanwhile is not cut again.
-  const transcript = sessions.required(name, operation);
-  if (plan === undefined || !isSameUpTo(plan.at + plan.removed, messages, transcript.messages)) return transcript.messages.length;
-  const compacted = applyCompaction(transcript, plan);
-  sessions.save(name, compacted);
-  events.emit({ type: 'transcript_compacted', session_id: name, ...plan.event.metadata });
-  return compacted.messages.length;
-}
-
-function isSameUpTo(end: number, before: readonly Message[], now: readonly Message[]): boolean {
-  return now.length >= end && before.slice(0, end).every((message, index) => message === now[index]);
+  if (plan !== undefined && sessions.compact(name, plan, answered, operation))
+    events.emit({ type: 'transcript_compacted', session_id: name, ...plan.event.metadata });
+  return sessions.required(name, operation).messages.length;
 }
 
 /** The transcript of a running loop is its own: a message waits for its next turn, and wakes it from an idle. */
@@ -184,7 +178,7 @@ export const SESSIONS: BuiltinGroup = {
       ({ services, context, args: [given, message] }) => {
         const decoded = decodeMessage(toJson(message), 'agent_session_inject');
         const sessionId = id(given, 'agent_session_inject');
-        if (services.sessions.isRunning(sessionId)) tellLoop(context, services, sessionId, messageText(decoded));
+        if (services.sessions.isInUse(sessionId)) tellLoop(context, services, sessionId, messageText(decoded));
         else services.sessions.inject(sessionId, decoded, 'agent_session_inject');
         return undefined;
       },

@@ -405,6 +405,38 @@ println(wait_agent(t).status)
     ],
   ],
   [
+    '9.4 a target that cannot be asked keeps nobody else from being asked',
+    `
+register_session_hook("pre_suspend", "odd", { e -> throw "no" })
+let odd = spawn_agent({task: "x", name: "odd"})
+let even = spawn_agent({task: "x", name: "even"})
+let stop = trigger_register({kind: "stop", provider: "ops", handler: {InterruptAndSuspend: {target_agents: "all", reason: "halt"}}})
+let {result} = trigger_fire(stop, {provider: "ops", kind: "stop"})
+println(result.targets.map({ t -> [t.outcome, t.error] }))
+println([result.target_count, result.suspended_count, result.skipped_count])
+println(wait_agent(even).status)
+`,
+    ['[[failed, Thrown: no], [suspended, nil]]', '[2, 1, 1]', 'suspended'],
+  ],
+  [
+    '10.4 a hook sees of a host what it would see of a transition, and changes no more',
+    `
+register_session_hook("pre_resume", { e -> println(keys(e)); {modify: {continue_transcript: false, resume_input: "in", reason: "other"}} })
+register_session_hook("pre_resume", { e -> println([e.has_input, e.continue_transcript, e.resume_input]) })
+println(__host_fire_session_hook("PreResume", {handle: "h", reason: "r", has_input: false, continue_transcript: true, input: "secret", conditions: {on_event: "t"}}))
+register_session_hook("post_turn", { e -> {modify: {a: 2}} })
+println(__host_fire_session_hook("post_turn", {a: 1}))
+println(try { __host_fire_session_hook("odd") } catch e { e.starts_with("unknown hook event 'odd'; expected one of pre_suspend,") })
+`,
+    [
+      '[continue_transcript, handle, has_input, reason]',
+      '[true, false, nil]',
+      '{control: modify, modify: {continue_transcript: false, handle: h, has_input: true, reason: r, resume_input: in}}',
+      '{control: allow}',
+      'true',
+    ],
+  ],
+  [
     'R5 a suspend of a script, a park of the model and an idle daemon leave the same record, the daemon six keys more',
     `
 let h = spawn_agent({task: "x"})

@@ -51,8 +51,11 @@ println("\${atomic_get(asked)} \${atomic_get(calls)}")`,
     `let tries = atomic(0)
 let handle = trigger_register({id: "b", kind: "opened", provider: "github", retry: {max: 3, backoff: "immediate"}, handler: { _event -> atomic_add(tries, 1); throw "down" }})
 println(trigger_fire(handle, ${EVENT}).status)
-println(atomic_get(tries))`,
-    ['dlq', '3'],
+println(atomic_get(tries))
+println(trigger_inspect_dlq()[0].attempts)
+trigger_replay(trigger_inspect_dlq()[0].event_id)
+println([trigger_inspect_dlq()[0].attempts, trigger_inspect_dlq()[0].retry_history.map({ entry -> entry.attempt })])`,
+    ['dlq', '3', '3', '[6, [3, 6]]'],
   ],
   [
     'a dead letter keeps its event and grows with each replay that fails, until one succeeds',

@@ -78,6 +78,8 @@ export interface LoopCallbacks {
   /** `permissions.on_escalation` and predicates. */
   readonly escalate?: ((request: JsonObject) => Promise<EscalationAnswer>) | undefined;
   /** Functions among the permissions that refuse the call; those of a parent forbid it. undefined: none refuses. */
+  /** Somebody has approved beforehand what needs approval. */
+  readonly isApproved?: boolean | undefined;
   readonly permits?: ((call: ToolCallFacts) => Promise<'deny' | 'forbid' | undefined>) | undefined;
   /** Runs session hooks of an event (10.1); their reminders and feedback come back. */
   readonly hook?: ((event: TurnHook, payload: JsonObject) => Promise<HookAnswer>) | undefined;

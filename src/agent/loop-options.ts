@@ -10,6 +10,7 @@ import { knownOptions, unknownOptions } from './known-options.ts';
 import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
 import { checkModelOptions } from './model-options.ts';
 import type { InheritedLimits } from './permissions.ts';
+import { LEVELS } from './policy.ts';
 import { reminderError } from './reminder.ts';
 import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
 import { decodeSkillMatching, decodeSkills, type Skill, type SkillMatching } from './skills.ts';
@@ -97,6 +98,20 @@ const judgeSchema = z.nullish(
   }),
 );
 
+/** A limit that cannot be read would be none. */
+const policySchema = z.looseObject({
+  tools: names,
+  capabilities: dict,
+  workspace_roots: names,
+  side_effect_level: z.nullish(z.enum(LEVELS)),
+  recursion_limit: count,
+  tool_arg_constraints: z.nullish(z.array(z.record(z.string(), z.unknown()))),
+  tool_annotations: dict,
+});
+
+/** Tools by globs, or with patterns of their arguments. */
+const entries = z.nullish(z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]));
+
 const optionsSchema = z.looseObject({
   profile: z.nullish(z.enum(PROFILE_NAMES, `must be one of ${PROFILE_NAMES.join(', ')}`)),
   max_iterations: count,
@@ -156,9 +171,14 @@ const optionsSchema = z.looseObject({
   iteration_budget: z.nullish(
     z.looseObject({ mode: z.nullish(z.enum(['fixed', 'adaptive'])), initial: count, max: count, extend_by: count }),
   ),
-  policy: dict,
-  permissions: dict,
-  approval_policy: dict,
+  policy: z.nullish(policySchema),
+  permissions: z.nullish(z.looseObject({ allow: entries, deny: entries })),
+  approval_policy: z.nullish(
+    z.looseObject({ auto_approve: entries, auto_deny: entries, require_approval: entries, write_path_allowlist: names }),
+  ),
+  durability: z.nullish(z.enum(['turn', 'park'])),
+  subagents: z.nullish(z.boolean()),
+  subagent_tools: z.nullish(z.boolean()),
   inherited_limits: z.nullish(z.array(z.unknown())),
   timeout: z.nullish(z.number()),
 });

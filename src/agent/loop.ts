@@ -92,6 +92,9 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
   const given = (activation.config.options ?? {}) as JsonObject; // the loop's own config, decoded next
   const options = decodeLoopOptions(given);
   const live = (activation.live as LoopLive | undefined) ?? NOTHING_LIVE; // made by the adapter that made this runner
+  // A restored loop goes on without one that could not be bound again; a new one never had it.
+  if (options.compaction.strategy === 'custom' && live.callbacks.compact === undefined && activation.resume === undefined)
+    throw new HarnError('plain', 'agent_loop: strategy custom needs `compact_callback`');
   const wish = { provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) };
   await world.models.prepare?.();
   const target = resolveModel(wish, world.env, world.models.settings);

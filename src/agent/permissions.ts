@@ -23,21 +23,28 @@ export function checkPermission(
   call: ToolCallFacts,
   tool: ToolPolicyFacts | undefined,
   { policy, permissions, approvalPolicy, inherited }: Pick<LoopOptions, 'policy' | 'permissions' | 'approvalPolicy' | 'inherited'>,
-  granted: readonly JsonObject[],
+  given: { readonly granted: readonly JsonObject[]; readonly isApproved?: boolean | undefined },
 ): PermissionVerdict {
   const fault = policy === undefined ? undefined : policyFault(call, tool, policy);
   if (fault !== undefined) return { kind: 'forbid', reason: fault };
   for (const limits of inherited) {
-    const above = checkBoth(call, tool, limits);
+    const above = checkBoth(call, tool, limits, given.isApproved);
     if (above.kind !== 'allow') return { kind: 'forbid', reason: `${above.reason} for the parent` };
   }
-  const verdict = checkBoth(call, tool, { permissions, approvalPolicy });
-  return verdict.kind === 'ask' && granted.some((grant) => grant.tool === call.name) ? ALLOW : verdict;
+  const verdict = checkBoth(call, tool, { permissions, approvalPolicy }, given.isApproved);
+  return verdict.kind === 'ask' && given.granted.some((grant) => grant.tool === call.name) ? ALLOW : verdict;
 }
 
-function checkBoth(call: ToolCallFacts, tool: ToolPolicyFacts | undefined, limits: InheritedLimits): PermissionVerdict {
-  const declared = limits.permissions === undefined ? ALLOW : checkDeclared(call, limits.permissions);
-  return declared.kind === 'allow' && limits.approvalPolicy !== undefined ? checkApproval(call, tool, limits.approvalPolicy) : declared;
+function checkBoth(
+  call: ToolCallFacts,
+  tool: ToolPolicyFacts | undefined,
+  { permissions, approvalPolicy }: InheritedLimits,
+  isApproved: boolean | undefined,
+): PermissionVerdict {
+  const declared = permissions === undefined ? ALLOW : checkDeclared(call, permissions);
+  if (declared.kind !== 'allow' || approvalPolicy === undefined) return declared;
+  const verdict = checkApproval(call, tool, approvalPolicy);
+  return verdict.kind === 'ask' && isApproved === true ? ALLOW : verdict;
 }
 
 /**

@@ -10,7 +10,8 @@ import type { Tool } from './tool.ts';
  */
 export type ToolPolicyFacts = Pick<Tool, 'annotations' | 'policy'>;
 
-const LEVELS = ['none', 'read_only', 'workspace_write', 'process_exec', 'network'];
+/** Side-effect levels, harmless ones first. */
+export const LEVELS = ['none', 'read_only', 'workspace_write', 'process_exec', 'network'] as const;
 
 /** Stands in a list that nothing is left of: an empty list would limit nothing. */
 const NOTHING = '(nothing)';
@@ -124,7 +125,7 @@ function commonRoots(a: readonly string[], b: readonly string[]): string[] {
 /** @param fallback for a level that is not given; by default one below all others */
 /** Position of a side-effect level, harmless ones first. */
 export function levelOf(level: Json | undefined, fallback = -1): number {
-  const index = typeof level === 'string' ? LEVELS.indexOf(level) : -1;
+  const index = typeof level === 'string' ? LEVELS.findIndex((known) => known === level) : -1;
   if (index >= 0) return index;
   // A word that nobody knows must not be read as harmless.
   return typeof level === 'string' ? LEVELS.length - 1 : fallback;

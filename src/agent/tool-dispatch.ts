@@ -192,7 +192,7 @@ async function judgePermission(
   facts: ToolCallFacts,
   granted: readonly JsonObject[],
 ): Promise<PermissionVerdict> {
-  const declared = checkPermission(facts, tools.get(facts.name), options, granted);
+  const declared = checkPermission(facts, tools.get(facts.name), options, { granted, isApproved: callbacks.isApproved });
   if (declared.kind === 'deny' || declared.kind === 'forbid') return declared;
   const predicate = await callbacks.permits?.(facts);
   switch (predicate) {

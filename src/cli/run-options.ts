@@ -13,8 +13,8 @@ export const RUN_OPTIONS = {
   trace: { flag: '--trace', description: 'print a summary of model usage to stderr' },
   allow: { flag: '--allow', value: 'names', description: 'only these builtins may be used (comma-separated)' },
   deny: { flag: '--deny', value: 'names', description: 'these builtins may not be used (comma-separated)' },
-  yes: { flag: '--yes', description: 'grant every approval that a policy asks for' },
-  noSandbox: { flag: '--no-sandbox', description: 'run commands without the sandbox of the policy' },
+  yes: { flag: '--yes', description: 'approve whatever an approval_policy or a hook asks approval for' },
+  noSandbox: { flag: '--no-sandbox', description: 'no sandbox around commands; there is none, so this changes nothing' },
 } as const satisfies Record<string, OptionSpec>;
 
 export type RunOptionName = keyof typeof RUN_OPTIONS;

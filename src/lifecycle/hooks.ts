@@ -56,6 +56,8 @@ const NO_TAPE: HookTape = () => undefined;
 export class HookRegistry {
   #session: Registration[] = [];
   readonly #worker: Registration[] = [];
+  /** Somebody has approved beforehand what a hook asks approval for. */
+  isApproved = false;
   /** Hooks that have to be read from somewhere first; nothing happens before they are there. */
   #loading: Promise<unknown> | undefined;
 
@@ -107,7 +109,7 @@ export class HookRegistry {
     let current = payload;
     for (const hook of this.#chain(event, payload)) {
       tape({ kind: 'hook_call', event, payload });
-      const verdict = readReturn(event, await hook.handler(shownPayload(current)));
+      const verdict = readReturn(event, await hook.handler(shownPayload(current)), this.isApproved);
       reminders.push(...verdict.reminders);
       if (verdict.control === 'deny') {
         tape({ kind: 'hook_vetoed', event, reason: verdict.reason });
@@ -157,34 +159,38 @@ type ReadReturn =
 const DEFAULT_REASON = 'blocked by hook';
 
 /** The return values of 10.2. */
-function readReturn(event: string, returned: HookReturn): ReadReturn {
+function readReturn(event: string, returned: HookReturn, isApproved: boolean): ReadReturn {
   if (!('value' in returned)) throw badReturn(event, returned.typeName);
-  return readValue(event, returned.value);
+  return readValue(event, returned.value, isApproved);
 }
 
-function readValue(event: string, value: Json): ReadReturn {
+function readValue(event: string, value: Json, isApproved: boolean): ReadReturn {
   if (value === null || value === true) return allow();
   if (value === false) return deny(undefined);
-  if (typeof value === 'string') return readWord(event, value, undefined);
+  if (typeof value === 'string') return readWord(event, value, { isApproved });
   if (Array.isArray(value)) return { ...allow(), reminders: value.map((entry: Json) => readReminder(event, entry)) };
   if (!isJsonObject(value)) throw badReturn(event, typeof value === 'number' && Number.isInteger(value) ? 'int' : 'float');
-  if (typeof value.decision === 'string') return readWord(event, value.decision, value.reason);
+  if (typeof value.decision === 'string') return readWord(event, value.decision, { reason: value.reason, isApproved });
   if (value.block === true) return deny(value.reason);
   if (value.block === false) return allow();
   if (isJsonObject(value.modify)) return { control: 'allow', modify: value.modify, reminders: [] };
-  if (isJsonObject(value.reminder)) return { ...readValue(event, value.then ?? null), reminders: [value.reminder] };
+  if (isJsonObject(value.reminder)) return { ...readValue(event, value.then ?? null, isApproved), reminders: [value.reminder] };
   if (typeof value.body === 'string') return { ...allow(), reminders: [value] };
   throw badReturn(event, 'dict');
 }
 
-function readWord(event: string, word: string, reason: Json | undefined): ReadReturn {
+function readWord(
+  event: string,
+  word: string,
+  { reason, isApproved }: { readonly reason?: Json | undefined; readonly isApproved: boolean },
+): ReadReturn {
   switch (word.toLowerCase()) {
     case 'allow':
       return allow();
     case 'deny':
       return deny(reason);
     case 'ask':
-      return deny('approval required');
+      return isApproved ? allow() : deny('approval required');
     default:
       throw badReturn(event, `'${word}'`);
   }

@@ -8,6 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { brandedRequest } from '../lifecycle/await-resumption.ts';
 import { toolReturn } from './agent-tools.ts';
 import { agentValue, field, optionsJson } from './agent-values.ts';
+import { approvalsOf } from './approvals.ts';
 import { callValue } from './call.ts';
 import type { Context } from './context.ts';
 import { dictEntries } from './dict.ts';
@@ -63,6 +64,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks, permissio
   const { post_turn_callback: postTurn, loop_control: control, compact_callback: compact, llm_caller: llm, tool_caller: tool } = named;
   const { consolidate_on_idle: consolidate } = named;
   const escalation = field(permissions.own, 'on_escalation');
+  if (escalation !== undefined && !isCallable(escalation)) throw plainError('agent_loop: permissions.on_escalation must be a function');
   return {
     postTurn: postTurn && (async (info) => readPostTurn(await call(postTurn, agentValue(info)))),
     loopControl: control && (async (info) => readControl(await call(control, agentValue(info)))),
@@ -73,6 +75,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks, permissio
     llmCaller: llm && (async (request, next) => readAnswer(await call(llm, requestValue(request), nextModel(next)), request)),
     toolCaller: tool && (async (facts, next) => toolReturn(await call(tool, agentValue(facts), nextTool(next)))),
     escalate: isCallable(escalation) ? async (request) => readEscalation(await call(escalation, agentValue(request))) : undefined,
+    isApproved: approvalsOf(context.run).areGranted,
     permits: bindPredicates(permissions, call),
     resumeBy: named.resume_by,
   };

@@ -16,6 +16,7 @@ import { createEventLog } from '../store/event-log.ts';
 import { locateState } from '../store/state-root.ts';
 import { createRebinder } from './agent-rebind.ts';
 import { type AgentServices, agentServices, inboxOf } from './agent-services.ts';
+import { approvalsOf } from './approvals.ts';
 import type { Run } from './context.ts';
 import { removeWorktree } from './execution.ts';
 import { setFinishStages } from './finish-hook.ts';
@@ -58,6 +59,7 @@ function createForRun(run: Run): Lifecycle {
     const transcript = lifecycle.registry.parkedIn(id)?.state.transcript;
     return isTranscript(transcript) ? transcript : undefined;
   };
+  lifecycle.hooks.isApproved = approvalsOf(run).areGranted;
   removeEndedWorktrees(run, lifecycle);
   registerManifestHooks(run, run.projectRoot, lifecycle.hooks);
   setFinishStages(run, {

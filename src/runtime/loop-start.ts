@@ -15,7 +15,7 @@ import type { Execution } from './execution-place.ts';
 import { toJson } from './json.ts';
 import { limitsOf, narrowedOptions } from './loop-limits.ts';
 import { refuseWhileStopping } from './stopping.ts';
-import type { Value } from './value.ts';
+import { Dict, typeOf, type Value } from './value.ts';
 
 /** A loop of a script, however it is started. */
 export interface LoopRequest {
@@ -101,5 +101,7 @@ function loopSeed(context: Context, named: string | undefined, options: Value): 
   const history = named === undefined ? undefined : agentServices(context.run).sessions.transcript(named);
   if (history !== undefined) return { seedTranscript: history };
   const given = field(options, 'transcript');
+  if (given !== undefined && !(given instanceof Dict))
+    throw plainError(`agent_loop: transcript must be a transcript, got ${typeOf(given)}`);
   return given === undefined ? {} : { seedTranscript: toJson(given) };
 }

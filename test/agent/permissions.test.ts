@@ -82,7 +82,7 @@ const ROWS: Row[] = [
 
 describe('permissions (2.4)', () => {
   test.each(ROWS)('$rule', ({ tool, policy, permissions, approvalPolicy, inherited = [], granted = [], expected }) => {
-    expect(checkPermission(CALL, tool, { policy, permissions, approvalPolicy, inherited }, granted).kind).toBe(expected);
+    expect(checkPermission(CALL, tool, { policy, permissions, approvalPolicy, inherited }, { granted }).kind).toBe(expected);
   });
 });
 

@@ -2,6 +2,7 @@ import { errorText } from '../../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { runtimeError } from '../../runtime/errors.ts';
 import { setProgramSource } from '../../runtime/program-source.ts';
@@ -42,6 +43,7 @@ async function resume(platform: Platform, args: RunArguments, output: RunOutput)
   if (programs !== undefined) setProgramSource(host, programs);
   const models = modelFlags(platform, args, output);
   setBuiltinPolicy(host, builtinPolicy(args));
+  approvalsOf(host).areGranted = options.yes === true;
   const signals = new SignalWatch(platform, host, output, { quiet: options.quiet === true });
   // Without this a loop that waits for nobody would end the process quietly, and with success.
   const stopListening = platform.processes.onIdle?.(() => host.end(runtimeError(NOBODY_LEFT)));

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { toJson } from '../../runtime/json.ts';
 import { INLINE, isUnfiled, STDIN } from '../../runtime/project-root.ts';
@@ -41,6 +42,7 @@ async function run(platform: Platform, args: RunArguments, output: RunOutput): P
     stateRoot: stateRootFor(platform, script.path),
     onHost: (host) => {
       setBuiltinPolicy(host, policy);
+      approvalsOf(host).areGranted = options.yes === true;
       ended = new SignalWatch(platform, host, output, { quiet: options.quiet === true }).ended;
     },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),

@@ -104,6 +104,25 @@ println(len(llm_mock_calls()))`,
       '0',
     ],
   ],
+  [
+    'limits that cannot be read, and options that would have no effect, are refused',
+    `for options in [{policy: {tools: "read"}}, {policy: {side_effect_level: "readonly"}}, {permissions: {deny: "write"}}, {permissions: {on_escalation: true}}, {approval_policy: {require_approval: "deploy"}}, {durability: "full"}, {subagents: 1}, {compaction: "custom"}, {transcript: "old"}] {
+  println(try { agent_loop("x", nil, {provider: "mock"} + options) } catch e { e })
+}
+println(len(llm_mock_calls()))`,
+    [
+      'agent_loop: policy.tools must be a list, got a string',
+      'agent_loop: policy.side_effect_level must be "none", "read_only", "workspace_write", "process_exec" or "network", got "readonly"',
+      'agent_loop: permissions.deny must be a list or a dict, got a string',
+      'agent_loop: permissions.on_escalation must be a function',
+      'agent_loop: approval_policy.require_approval must be a list or a dict, got a string',
+      'agent_loop: durability must be "turn" or "park", got "full"',
+      'agent_loop: subagents must be a bool, got 1',
+      'agent_loop: strategy custom needs `compact_callback`',
+      'agent_loop: transcript must be a transcript, got string',
+      '0',
+    ],
+  ],
 ];
 
 describe('tool registries (2.2)', () => {

@@ -54,7 +54,7 @@ export interface Loop {
   /** What happened around this turn's model call, until the turn is written down. */
   readonly callEvents: NewEvent[];
   /** What scripts want changed in the history, until the next boundary. */
-  edits: SessionEdit[];
+  readonly edits: SessionEdit[];
 }
 
 /** The history as it will be at the next boundary. */

@@ -120,6 +120,7 @@ export class SessionStore {
   /** A copy under a new id, of the first `count` messages or of all. */
   fork(id: string, operation: string, newId?: string, count?: number): string {
     const source = this.required(id, operation);
+    if (newId !== undefined && this.exists(newId)) throw new HarnError('plain', `${operation}: there is a session ${newId} already`);
     const copy = this.open(newId ?? this.#newId(), id);
     const kept = count === undefined ? source : replayed(copy, source.messages.slice(0, Math.max(0, count)));
     this.#sessions.set(copy, { transcript: { ...kept, id: copy }, parentId: id, branchedAt: kept.events.length });

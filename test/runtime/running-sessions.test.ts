@@ -83,6 +83,28 @@ println(agent_session_messages("s").map({ m -> m.content }))`);
   });
 });
 
+describe('forks (3.11)', () => {
+  test('go to ids that are free, and tell their ancestry', async () => {
+    const out =
+      await folder.lines(`for text in ["one", "two", "three"] { agent_session_inject(agent_session_open("a"), {role: "user", content: text}) }
+println([agent_session_fork("a", "b"), agent_session_fork_at("b", 2, "c"), agent_session_length("c")])
+println(agent_session_ancestry("c"))
+for bad in [{ -> agent_session_fork("a", "a") }, { -> agent_session_fork_at("a", 1, "b") }, { -> agent_session_fork("a", " ") }, { -> agent_session_open("") }] {
+  println(try { bad() } catch (e) { e })
+}
+println(agent_session_length("b"))`);
+    expect(out).toEqual([
+      '[b, c, 2]',
+      '{ancestors: [b, a], children: [], parent_id: b, root_id: a}',
+      'agent_session_fork: there is a session a already',
+      'agent_session_fork_at: there is a session b already',
+      'agent_session_fork: missing session id',
+      'agent_session_open: missing session id',
+      '3',
+    ]);
+  });
+});
+
 describe('a session whose loop is parked', () => {
   const PARKED = `llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "r"}}]})
 let parked = agent_loop("go", nil, {provider: "mock", tool_format: "native", session_id: "s"})

@@ -4,7 +4,7 @@ import { unansweredCount } from '../../agent/session-edit.ts';
 import { currentLoop } from '../agent-context.ts';
 import { wakeSession } from '../agent-lifecycle.ts';
 import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';
-import { agentValue, optionalText, withoutHarness } from '../agent-values.ts';
+import { agentValue, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
 import type { Context } from '../context.ts';
@@ -32,8 +32,13 @@ function session(signature: string, doc: string, run: (call: Call) => Value): Bu
 }
 
 function id(value: Value, operation: string): string {
-  if (value === undefined) throw plainError(`${operation}: missing session id`);
-  return display(value);
+  const text = value === undefined ? '' : display(value);
+  if (text.trim() === '') throw plainError(`${operation}: missing session id`);
+  return text;
+}
+
+function newId(value: Value, operation: string): string | undefined {
+  return value === undefined ? undefined : id(value, operation);
 }
 
 function whole(value: Value, operation: string): number {
@@ -96,6 +101,7 @@ export const SESSIONS: BuiltinGroup = {
   errors: [
     { text: 'NAME: missing session id', when: 'no id, where one is needed' },
     { text: 'NAME: unknown session: ID', when: 'a session that is not there' },
+    { text: 'NAME: there is a session ID already', when: '`agent_session_fork`, `agent_session_fork_at`' },
     { text: 'NAME: expected a count', when: '`agent_session_trim`, `agent_session_fork_at`' },
     { text: 'agent_subscribe: expected a function', when: '`agent_subscribe`' },
   ],
@@ -103,7 +109,7 @@ export const SESSIONS: BuiltinGroup = {
     agent_session_open: session(
       '(id: any = nil) -> string',
       'Creates a session or reuses it; answers its id.',
-      ({ services, args: [given] }) => services.sessions.open(optionalText(given)),
+      ({ services, args: [given] }) => services.sessions.open(newId(given, 'agent_session_open')),
     ),
     agent_session_exists: session('(id: any = nil) -> bool', 'Whether there is such a session.', ({ services, args: [given] }) =>
       services.sessions.exists(id(given, 'agent_session_exists')),
@@ -143,17 +149,17 @@ export const SESSIONS: BuiltinGroup = {
     agent_session_fork: session(
       '(id: any = nil, new_id: any = nil) -> string',
       'A copy; answers its id.',
-      ({ services, args: [given, newId] }) =>
-        services.sessions.fork(id(given, 'agent_session_fork'), 'agent_session_fork', optionalText(newId)),
+      ({ services, args: [given, copy] }) =>
+        services.sessions.fork(id(given, 'agent_session_fork'), 'agent_session_fork', newId(copy, 'agent_session_fork')),
     ),
     agent_session_fork_at: session(
       '(id: any = nil, count: any = nil, new_id: any = nil) -> string',
       'A copy of the first messages; answers its id.',
-      ({ services, args: [given, count, newId] }) =>
+      ({ services, args: [given, count, copy] }) =>
         services.sessions.fork(
           id(given, 'agent_session_fork_at'),
           'agent_session_fork_at',
-          optionalText(newId),
+          newId(copy, 'agent_session_fork_at'),
           whole(count, 'agent_session_fork_at'),
         ),
     ),

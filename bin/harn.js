@@ -29,6 +29,8 @@ class Packs {
   #folder;
   #buildId;
   #exports = new Map();
+  /** What was required before, by its id. */
+  #modules = new Map();
   /** Scripts whose code cache is to be written, by the name of their pack. */
   #compiled = new Map();
 
@@ -37,12 +39,19 @@ class Packs {
     this.#buildId = buildId;
   }
 
-  /** `./PACK.cjs#NAME` is one of our modules; anything else belongs to Node. */
+  /** `./PACK.cjs#NAME` is one of our modules; anything else belongs to Node. Packs ask for the same ones again and again. */
   require = (id) => {
-    if (!id.startsWith('./')) return require(id);
-    const [pack, name] = id.slice(2).split('#');
-    return (this.#exports.get(pack) ?? this.#load(pack))[name];
+    let module = this.#modules.get(id);
+    if (module === undefined) {
+      module = id.startsWith('./') ? this.#fromPack(...id.slice(2).split('#')) : require(id);
+      this.#modules.set(id, module);
+    }
+    return module;
   };
+
+  #fromPack(pack, name) {
+    return (this.#exports.get(pack) ?? this.#load(pack))[name];
+  }
 
   #load(pack) {
     const { Script } = require('node:vm');

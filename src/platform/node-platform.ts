@@ -1,4 +1,4 @@
-import { uuidv7 } from 'uuidv7';
+import { V7Generator } from 'uuidv7';
 import { NodeClock } from './node-clock.ts';
 import { NodeFiles } from './node-files.ts';
 import { NodeHttpClient } from './node-http.ts';
@@ -11,7 +11,7 @@ import type { Environment, Platform, Random, SystemFacts } from './platform.ts';
 export function createNodePlatform(): Platform {
   return {
     clock: new NodeClock(),
-    random: nodeRandom,
+    random: new NodeRandom(),
     files: new NodeFiles(),
     watcher: nodeWatcher,
     processes: new NodeProcesses(),
@@ -34,13 +34,30 @@ function flat(text: string): string {
   return Buffer.from(text).toString();
 }
 
-const nodeRandom: Random = {
-  id: (prefix) => flat(prefix === '' ? uuidv7() : `${prefix}_${uuidv7()}`),
-  uuidV4: () => crypto().randomUUID(),
-  uuidV7: () => flat(uuidv7()),
-  float: () => Math.random(),
-  bytes: (count) => new Uint8Array(crypto().randomBytes(count)),
-};
+class NodeRandom implements Random {
+  /** Its ids rise within a process. On its own the library would load Web Crypto for its numbers. */
+  readonly #uuids = new V7Generator({ nextUint32: () => crypto().randomBytes(4).readUInt32LE() });
+
+  id(prefix: string): string {
+    return prefix === '' ? this.uuidV7() : flat(`${prefix}_${this.#uuids.generate()}`);
+  }
+
+  uuidV4(): string {
+    return crypto().randomUUID();
+  }
+
+  uuidV7(): string {
+    return flat(this.#uuids.generate().toString());
+  }
+
+  float(): number {
+    return Math.random();
+  }
+
+  bytes(count: number): Uint8Array {
+    return new Uint8Array(crypto().randomBytes(count));
+  }
+}
 
 const nodeEnvironment: Environment = {
   get: (name) => process.env[name],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { HarnError } from '../base/harn-error.ts';
 import type { Instant } from '../base/instant.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonObject } from '../base/json.ts';
-import { decodeUtf8 } from '../base/utf8.ts';
+import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
 import type { Files } from '../platform/platform.ts';
 import { ensureDirectory, PRIVATE_FILE_MODE } from './atomic-file.ts';
 
@@ -95,16 +95,17 @@ export class FileEventLog implements EventLog {
     // The position tells where to look for the line just written, which others may have got ahead of.
     const before = index.count;
     const text = JSON.stringify({ kind: event.kind, payload: event.payload, headers: event.headers, occurred_at_ms: event.occurredAt });
+    const line = Buffer.from(`${index.isTorn ? '\n' : ''}${text}\n`);
     const handle = this.#files.open(index.path, 'append', PRIVATE_FILE_MODE);
     try {
-      handle.write(`${index.isTorn ? '\n' : ''}${text}\n`);
+      handle.write(line);
       if (event.durability !== 'lazy') handle.sync();
     } finally {
       handle.close();
     }
-    index.refresh();
     const { topic, kind, payload, headers, occurredAt } = event;
-    return { id: index.findLine(text, before), topic, kind, payload, headers, occurredAt };
+    const id = index.takeOwn(line) ? index.count : index.findLine(text, before);
+    return { id, topic, kind, payload, headers, occurredAt };
   }
 
   latest(topic: string): number | undefined {
@@ -142,6 +143,8 @@ export class FileEventLog implements EventLog {
   }
 }
 
+const NEWLINE = 0x0a;
+
 /** Where each line of a growing file starts; only what was added since the last look is read. */
 class LineIndex {
   readonly path: string;
@@ -167,10 +170,20 @@ class LineIndex {
   refresh(): void {
     const sizeBytes = this.#files.stat(this.path)?.sizeBytes ?? 0;
     if (sizeBytes <= this.#sizeBytes) return;
-    const added = this.#files.readRange(this.path, this.#sizeBytes, sizeBytes - this.#sizeBytes);
-    for (const [offset, byte] of added.entries()) {
-      if (byte === 0x0a) this.#starts.push(this.#sizeBytes + offset + 1);
-    }
+    this.#take(this.#files.readRange(this.path, this.#sizeBytes, sizeBytes - this.#sizeBytes));
+  }
+
+  /** Takes what was just appended here. @returns false when others wrote meanwhile: then the file tells who came when */
+  takeOwn(written: Uint8Array): boolean {
+    const isAlone = this.#files.stat(this.path)?.sizeBytes === this.#sizeBytes + written.length;
+    if (isAlone) this.#take(written);
+    else this.refresh();
+    return isAlone;
+  }
+
+  #take(bytes: Uint8Array): void {
+    const added = bufferOf(bytes);
+    for (let at = added.indexOf(NEWLINE); at >= 0; at = added.indexOf(NEWLINE, at + 1)) this.#starts.push(this.#sizeBytes + at + 1);
     this.#sizeBytes += added.length;
   }
 

@@ -201,7 +201,7 @@ async function completeWorker(lifecycle: Lifecycle, worker: Worker, tenure: Tenu
   dropPending(worker);
   if (isUnseenRoot(lifecycle, worker)) {
     worker.state = state;
-    tenure.finish();
+    tenure.finishWithoutSnapshot();
     return;
   }
   const isRetriggerable = worker.record.carry_policy.retriggerable === true;
@@ -240,7 +240,7 @@ async function endByError(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, 
     return;
   }
   if (isUnseenRoot(lifecycle, worker)) {
-    tenure.finish();
+    tenure.finishWithoutSnapshot();
     return;
   }
   await failWorker(lifecycle, worker, tenure, errorText(error));

@@ -102,7 +102,7 @@ export async function spawnParked(
     };
     await parkWorker(lifecycle, worker, tenure, request, worker.state, { iterationsCompleted: 0, turn: undefined });
   } catch (error) {
-    tenure.finish();
+    tenure.finishWithoutSnapshot();
     lifecycle.registry.remove(worker);
     throw error;
   }

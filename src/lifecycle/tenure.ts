@@ -2,7 +2,7 @@ import { errorText } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
-import { removeDurably } from '../store/atomic-file.ts';
+import { removeDurably, unlinkIfPresent } from '../store/atomic-file.ts';
 import { type Claim, claimPathOf, readClaim } from '../store/claim-file.ts';
 import { type JournalWriter, journalPathOf, readJournal, readJournalOpen } from '../store/journal-file.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
@@ -96,25 +96,39 @@ export class Tenure {
     return readJournal(this.#files, path, { target: this.workerId, path })?.records ?? [];
   }
 
-  /** Removes the journal: all that it held is in the snapshot now. */
+  /**
+   * Removes the journal: all that it held is in the snapshot now. The removal itself need not be durable, since a journal
+   * that came back after a power cut is of no higher generation and does not count (spec/agents.md 4.7).
+   */
   dropJournal(): void {
-    this.#journal?.close();
-    this.#journal = undefined;
-    removeDurably(this.#files, journalPathOf(this.snapshotPath));
+    this.#closeJournal();
+    unlinkIfPresent(this.#files, journalPathOf(this.snapshotPath));
   }
 
-  /** Ends the ownership: what the journal held is in the snapshot now, or is not wanted. */
+  #closeJournal(): void {
+    this.#journal?.close();
+    this.#journal = undefined;
+  }
+
+  /** Ends the ownership: what the journal held is in the snapshot now. */
   finish(): void {
     this.isOver = true;
     this.dropJournal();
     this.claim?.release();
   }
 
+  /** Ends the ownership of a worker that leaves no snapshot: its journal alone would be an interrupted one. */
+  finishWithoutSnapshot(): void {
+    this.isOver = true;
+    this.#closeJournal();
+    removeDurably(this.#files, journalPathOf(this.snapshotPath));
+    this.claim?.release();
+  }
+
   /** Ends the ownership without touching a file: they belong to the new owner, or tell a recovery what was done. */
   abandon(): void {
     this.isOver = true;
-    this.#journal?.close();
-    this.#journal = undefined;
+    this.#closeJournal();
     this.claim?.release();
   }
 }

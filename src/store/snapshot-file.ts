@@ -39,13 +39,14 @@ export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
  * rendered again, and the checksum's own key is put between the bytes.
  *
  * @param lists what is known of the worker's lists from its last file; knows those of this one afterwards
+ * @param long  the lists of this snapshot, when they were compared already
  */
 export function renderSnapshot(
   snapshot: WorkerSnapshot,
   lists: RenderedLists = new RenderedLists(),
+  long: readonly ListToRender[] = lists.of(snapshot.transcript),
 ): { readonly bytes: Uint8Array; readonly sha256: string } {
   const { integrity: _, transcript = null, ...rest } = orderKeys(snapshot);
-  const long = lists.of(transcript);
   const skeleton = JSON.stringify({ ...rest, transcript: withoutLists(transcript, long) }, null, 2);
   const headLength = skeleton.indexOf(',\n  "transcript": ');
   const head = Buffer.from(skeleton.slice(0, headLength));
@@ -100,17 +101,17 @@ export function writeSnapshot(
 ): string {
   const limit = maxSnapshotBytes(disk.env);
   // Refused before it is rendered: the text of what is far too much would take the memory of the process.
-  const least = leastSizeOf(snapshot, lists);
+  const long = lists.of(snapshot.transcript);
+  const least = leastSizeOf(snapshot, long);
   if (least > limit) throw new Error(`it would have ${tooLarge(least, limit)}`);
-  const { bytes, sha256: digest } = rendered(snapshot, limit, lists);
+  const { bytes, sha256: digest } = rendered(limit, () => renderSnapshot(snapshot, lists, long));
   if (bytes.length > limit) throw new Error(`it would have ${tooLarge(bytes.length, limit)}`);
   writeAtomic(disk, path, bytes);
   return digest;
 }
 
 /** @throws Error for what a file could not give back; what is known was looked at when it became so */
-function leastSizeOf(snapshot: WorkerSnapshot, lists: RenderedLists): number {
-  const long = lists.of(snapshot.transcript);
+function leastSizeOf(snapshot: WorkerSnapshot, long: readonly ListToRender[]): number {
   const rest = storableSizeOf({ ...snapshot, transcript: withoutLists(snapshot.transcript, long) });
   return long.reduce((sum, { name, items, known, bytes }) => {
     let size = sum + bytes.length;
@@ -120,9 +121,9 @@ function leastSizeOf(snapshot: WorkerSnapshot, lists: RenderedLists): number {
 }
 
 /** Escapes can still make a text of it that the engine cannot hold. */
-function rendered(snapshot: WorkerSnapshot, limit: number, lists: RenderedLists): ReturnType<typeof renderSnapshot> {
+function rendered(limit: number, render: () => ReturnType<typeof renderSnapshot>): ReturnType<typeof renderSnapshot> {
   try {
-    return renderSnapshot(snapshot, lists);
+    return render();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new Error(`it would have ${tooLarge(constants.MAX_STRING_LENGTH, limit)}`, { cause: error });

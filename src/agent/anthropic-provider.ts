@@ -66,14 +66,16 @@ function isStop({ type }: JsonObject): boolean {
 function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
   const { model, tools, toolChoice, options } = request;
   const thinking = wireThinking(options.thinking);
-  const system = [request.system ?? '', formatInstruction(options)].filter((part) => part !== '').join('\n\n');
+  const { instructions, messages } = splitInstructions(request.messages);
+  const system = [request.system ?? '', ...instructions, formatInstruction(options)].filter((part) => part !== '').join('\n\n');
+  const wire = wireMessages(messages, request);
   const cached = options.cache === true ? CACHED : {};
   return {
     model,
     max_tokens: maxTokens(model, options, thinking),
     stream: isStream,
     ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...cached }] }),
-    messages: options.cache === true ? withCacheMark(wireMessages(request)) : wireMessages(request),
+    messages: options.cache === true ? withCacheMark(wire) : wire,
     ...(tools.length === 0
       ? {}
       : {
@@ -136,13 +138,26 @@ function wireThinking(thinking: Json | undefined): JsonObject | undefined {
   return { type: 'enabled', budget_tokens: budget ?? EFFORT_TOKENS[String(level)] ?? DEFAULT_THINKING_TOKENS };
 }
 
+/**
+ * This service has no message of the system's own. What a conversation begins with is system text; a later one stays where
+ * it is, as text of the user, because moving it would change the beginning of every request.
+ */
+function splitInstructions(messages: readonly Message[]): {
+  readonly instructions: readonly string[];
+  readonly messages: readonly Message[];
+} {
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
+  const count = first < 0 ? messages.length : first;
+  return { instructions: messages.slice(0, count).map(messageText), messages: messages.slice(count) };
+}
+
 type WireMessage = { readonly role: string; readonly content: readonly Json[] };
 
 /** Neighbours of one role become one message: the API wants them to alternate, and a result may be followed by user text. */
-function wireMessages(request: ModelRequest): WireMessage[] {
+function wireMessages(messages: readonly Message[], request: ModelRequest): WireMessage[] {
   const merged: { role: string; content: Json[] }[] = [];
   const ids = new WireIds();
-  for (const message of request.messages) {
+  for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = merged.at(-1);
     const content = wireContent(message, request, ids);

@@ -63,7 +63,17 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     { name: 'harn', version: world.version },
     { inputRequired: { autoFulfill: false }, capabilities: { elicitation: { form: {} } }, ...negotiation(spec) },
   );
-  const { transport, errorTail } = openTransport(world, spec, call.timeoutMs);
+  const { transport, errorTail, secrets } = openTransport(world, spec, call.timeoutMs);
+  const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text);
+  /** A server may repeat in its faults what it was given to be reached. */
+  const told = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      const text = errorText(error);
+      throw hide(text) === text ? error : new Error(hide(text));
+    }
+  };
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;
@@ -74,23 +84,23 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
   } catch (error) {
     await client.close().catch(() => undefined); // it never was open
     const tail = errorTail();
-    throw new Error(`${startFault(spec, error)}${tail === '' ? '' : `\n${tail}`}`, { cause: error });
+    throw new Error(hide(`${startFault(spec, error)}${tail === '' ? '' : `\n${tail}`}`));
   }
   const optionsOf = ({ signal, timeoutMs }: McpCall) => ({ signal, timeout: timeoutMs });
   return {
     serverInfo: asJson(client.getServerVersion() ?? {}),
     capabilities: asJson(client.getServerCapabilities() ?? {}),
     isOpen: () => isOpen,
-    tools: async (one) => (await client.listTools(undefined, optionsOf(one))).tools.map((tool) => toolOf(asJson(tool))),
+    tools: async (one) => (await told(client.listTools(undefined, optionsOf(one)))).tools.map((tool) => toolOf(asJson(tool))),
     callTool: async (name, args, one, answers) => {
       const params = { name, arguments: args, ...answerParams(answers) };
-      const result = asJson(await client.callTool(params, { ...optionsOf(one), allowInputRequired: true }));
+      const result = asJson(await told(client.callTool(params, { ...optionsOf(one), allowInputRequired: true })));
       return result.resultType === 'input_required' ? questionOf(result) : resultOf(result);
     },
-    resources: async (one) => asJson(await client.listResources(undefined, optionsOf(one))).resources ?? [],
-    readResource: async (uri, one) => asJson(await client.readResource({ uri }, optionsOf(one))),
-    prompts: async (one) => asJson(await client.listPrompts(undefined, optionsOf(one))).prompts ?? [],
-    prompt: async (name, args, one) => asJson(await client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one))),
+    resources: async (one) => asJson(await told(client.listResources(undefined, optionsOf(one)))).resources ?? [],
+    readResource: async (uri, one) => asJson(await told(client.readResource({ uri }, optionsOf(one)))),
+    prompts: async (one) => asJson(await told(client.listPrompts(undefined, optionsOf(one)))).prompts ?? [],
+    prompt: async (name, args, one) => asJson(await told(client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one)))),
     close: () => client.close(),
   };
 }
@@ -127,7 +137,7 @@ function openTransport(world: McpWorld, spec: McpSpec, timeoutMs: number) {
       requestInit: { headers },
       fetch: mcpFetch(world, timeoutMs),
     });
-    return { transport, errorTail: () => '' };
+    return { transport, errorTail: () => '', secrets: Object.values(headers).flatMap(withoutScheme) };
   }
   const { env = {} } = spec;
   const own = isNames(env)
@@ -147,7 +157,20 @@ function openTransport(world: McpWorld, spec: McpSpec, timeoutMs: number) {
   transport.stderr?.on('data', (chunk: Buffer) => {
     tail = (tail + chunk.toString()).slice(-TAIL_CHARS);
   });
-  return { transport, errorTail: () => tail.trim() };
+  const secrets = Object.entries(own).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
+  return { transport, errorTail: () => tail.trim(), secrets: secrets.filter(isLong) };
+}
+
+const SECRET_NAME = /key|token|secret|passw|auth|credential/i;
+
+/** Shorter values are no secrets, and stand in too many other words. */
+function isLong(value: string): boolean {
+  return value.length >= 6;
+}
+
+/** A header as a whole, and without `Bearer` before it. */
+function withoutScheme(value: string): string[] {
+  return [value, value.replace(/^\w+ +/, '')].filter(isLong);
 }
 
 function isNames(env: NonNullable<McpSpec['env']>): env is readonly string[] {

@@ -29,6 +29,7 @@ beforeEach(async () => {
     if (request.method !== 'POST') return response.writeHead(405).end();
     if (request.url?.endsWith('/moved') === true) return response.writeHead(308, { location: '/mcp' }).end();
     if (request.url?.endsWith('/elsewhere') === true) return response.writeHead(308, { location: 'http://evil.example.invalid/mcp' }).end();
+    if (request.url?.endsWith('/refused') === true) return response.writeHead(403).end(`no entry for ${request.headers.authorization}`);
     const { id, method } = JSON.parse(body) as { id?: number; method: string };
     if (id === undefined) return response.writeHead(202).end();
     const reply = JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method] ?? {} });
@@ -86,6 +87,15 @@ describe('an MCP server over HTTP', () => {
     const connection = await connect('/moved');
     expect(await connection.tools(CALL)).toMatchObject([{ name: 'look' }]);
     await connection.close();
+  });
+
+  test('may repeat in a fault what it was sent, and nobody sees it', async () => {
+    const fault = await connect('/refused').then(
+      () => 'connected',
+      (error: unknown) => String(error),
+    );
+    expect(fault).toContain('no entry for [secret]');
+    expect(fault).not.toContain(CANARY);
   });
 
   test('may not redirect to another host, which would get its headers', async () => {

@@ -307,6 +307,21 @@ describe('what goes back', () => {
     ]);
   });
 
+  test('anthropic: what a conversation begins with is system text, later instructions stay in their place', async () => {
+    server.reply({ body: anthropicText('a') });
+    const messages: Message[] = [
+      { role: 'system', content: 'rules' },
+      { role: 'user', content: 'go' },
+      { role: 'developer', content: 'quickly' },
+    ];
+    await ask({ provider: 'anthropic', change: { messages } });
+    const text = (one: string): JsonObject => ({ type: 'text', text: one });
+    expect(server.received.at(-1)?.body).toMatchObject({
+      system: [text('be brief\n\nrules')],
+      messages: [{ role: 'user', content: [text('go'), text('quickly')] }],
+    });
+  });
+
   test('anthropic: ids that are the same in every turn are told apart, and a longer history keeps those it had', async () => {
     const turn = (result: string): Message[] => [
       { role: 'assistant', content: '', tool_calls: [{ id: 'tc_0', name: 'read', arguments: {} }] },

@@ -133,8 +133,16 @@ function checkOptions(config: Dict): void {
   if (namespace !== undefined && (typeof namespace !== 'string' || namespace.trim() === '')) {
     throw plainError('tool_define: namespace must be a non-empty string');
   }
-  const parameters = dictGet(config, 'parameters');
-  if (parameters !== undefined && !(parameters instanceof Dict)) throw plainError('tool_define: parameters must be a dict');
+  for (const key of ['parameters', 'annotations']) {
+    const value = dictGet(config, key);
+    if (value !== undefined && !(value instanceof Dict)) throw plainError(`tool_define: ${key} must be a dict`);
+  }
+  const idempotent = dictGet(config, 'idempotent');
+  if (idempotent !== undefined && typeof idempotent !== 'boolean') throw plainError('tool_define: idempotent must be a bool');
+  const timeout = dictGet(config, 'timeout_ms');
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0)) {
+    throw plainError('tool_define: timeout_ms must be a positive int, in milliseconds');
+  }
 }
 
 /** An entry as a model is shown it. */

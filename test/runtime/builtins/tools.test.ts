@@ -27,6 +27,11 @@ const REJECTIONS: [what: string, config: string, message: string][] = [
   ['no server', '{executor: "mcp_server"}', 'tool_define: tool "a" declares executor: "mcp_server" but is missing `mcp_server`.'],
   ['defer_loading that is no bool', '{defer_loading: "yes", handler: { a -> a }}', 'tool_define: defer_loading must be a bool'],
   ['a blank namespace', '{namespace: " ", handler: { a -> a }}', 'tool_define: namespace must be a non-empty string'],
+  ['parameters that are no dict', '{parameters: 5, handler: { a -> a }}', 'tool_define: parameters must be a dict'],
+  ['annotations that are no dict', '{annotations: "safe", handler: { a -> a }}', 'tool_define: annotations must be a dict'],
+  ['idempotent that is no bool', '{idempotent: "yes", handler: { a -> a }}', 'tool_define: idempotent must be a bool'],
+  ['a time limit that is none', '{timeout_ms: 0, handler: { a -> a }}', 'tool_define: timeout_ms must be a positive int, in milliseconds'],
+  ['a time limit in words', '{timeout_ms: "5s", handler: { a -> a }}', 'tool_define: timeout_ms must be a positive int, in milliseconds'],
   ['neither handler nor executor', '{}', 'tool_define: tool "a" has no `handler` and no `executor`.'],
 ];
 

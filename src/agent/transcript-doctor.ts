@@ -112,7 +112,8 @@ function fixText(message: Message, index: number, repairs: Repair[]): Message {
 
 // Row 1: every call has exactly one result, directly after it.
 
-function pairResults(messages: readonly Message[], repairs: Repair[]): Message[] {
+function pairResults(messages: readonly Message[], repairs: Repair[]): readonly Message[] {
+  if (isPaired(messages)) return messages;
   const strays = strayResults(messages);
   const paired: Message[] = [];
   messages.forEach((message, index) => {
@@ -132,6 +133,19 @@ function pairResults(messages: readonly Message[], repairs: Repair[]): Message[]
   });
   for (const [index, message] of strays) repairs.push({ repair: 'result_dropped', index, toolCallId: message.tool_call_id });
   return inCallOrder(paired);
+}
+
+/** Whether the results of each message follow it in the order of its calls, as in every transcript of our own: one look instead of three. */
+function isPaired(messages: readonly Message[]): boolean {
+  for (let index = 0; index < messages.length; ) {
+    const message = messages[index++] as Message; // index < length
+    if (message.role === 'tool') return false;
+    for (const call of messageCalls(message)) {
+      const result = messages[index++];
+      if (result?.role !== 'tool' || result.tool_call_id !== call.id) return false;
+    }
+  }
+  return true;
 }
 
 /** Results that do not stand directly after a call that still needs one. */

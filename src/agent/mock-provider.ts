@@ -183,7 +183,7 @@ function collectStrings(value: Json | undefined, into: string[]): void {
   } else if (Array.isArray(value)) {
     for (const item of value) collectStrings(item, into);
   } else if (isJsonObject(value)) {
-    for (const key of Object.keys(value)) if (key !== 'type') collectStrings(value[key], into);
+    for (const key in value) if (key !== 'type') collectStrings(value[key], into);
   }
 }
 

@@ -150,7 +150,10 @@ function fits(reminder: Reminder, { id, tag, dedupeKey }: ReminderFilter): boole
 
 /** Pending reminders in injection order. */
 export function pendingReminders(transcript: Transcript): Reminder[] {
-  return transcript.events.flatMap(({ reminder }) => (reminder === undefined ? [] : [reminder]));
+  const pending: Reminder[] = [];
+  // Asked several times in every turn; a list for each event would cost more than the look.
+  for (const { reminder } of transcript.events) if (reminder !== undefined) pending.push(reminder);
+  return pending;
 }
 
 /** One message per reminder, to be put after every persisted message of the request (13.13). */

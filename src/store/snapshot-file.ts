@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { errorText } from '../base/harn-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { sha256 } from '../base/sha256.ts';
 import { bufferOf, decodeUtf8 } from '../base/utf8.ts';
 import type { Environment, Files, Platform } from '../platform/platform.ts';
@@ -262,16 +262,24 @@ function assertDepth(document: JsonObject, facts: SnapshotErrorFacts): void {
   if (isDeeperThan(document, MAX_DEPTH)) throw malformed(`nested deeper than ${MAX_DEPTH} levels`, facts);
 }
 
-/** Plain loops, because it looks at every value of every file that is read. */
-function isDeeperThan(value: Json | undefined, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+/**
+ * Looks at every value of every file that is read, mostly before V8 has compiled it: loops that make no lists and call
+ * nothing for texts and numbers take a quarter of the time. What JSON.parse gives has no properties but its own.
+ */
+function isDeeperThan(value: object, levels: number): boolean {
   if (levels === 0) return true;
   if (Array.isArray(value)) {
-    for (const item of value as readonly Json[]) if (isDeeperThan(item, levels - 1)) return true;
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      if (typeof item === 'object' && item !== null && isDeeperThan(item, levels - 1)) return true;
+    }
     return false;
   }
-  const members = value as JsonObject;
-  for (const key of Object.keys(members)) if (isDeeperThan(members[key], levels - 1)) return true;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) {
+    const member = members[key];
+    if (typeof member === 'object' && member !== null && isDeeperThan(member, levels - 1)) return true;
+  }
   return false;
 }
 

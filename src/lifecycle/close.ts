@@ -10,7 +10,7 @@ import type { LoopState } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { persistError, shownPathOf, sweepLeftovers, tryToClaim, writeRecord } from './persist.ts';
 import { recoverInterrupted } from './recover.ts';
-import { hasMoved, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
+import { hasMoved, namedSubject, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { foldedState } from './run-activation.ts';
 import { summaryOf } from './summary.ts';
 import { lostRaceError } from './sus-errors.ts';
@@ -24,6 +24,15 @@ export interface CloseMark {
   readonly by: string;
   /** `closed` by default. */
   readonly reason?: string | undefined;
+}
+
+/**
+ * `close_agent` of a script, by name.
+ * @throws as `closeWorker`; plain HarnError for a name that leads nowhere
+ */
+export async function closeNamed(lifecycle: Lifecycle, target: ResumeTarget, mark: CloseMark): Promise<JsonObject> {
+  if (target.kind === 'worker') namedSubject(lifecycle, target);
+  return closeWorker(lifecycle, target, mark);
 }
 
 /**

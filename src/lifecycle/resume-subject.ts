@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '../base/json.ts';
+import { HarnError } from '../base/harn-error.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { daemonFiles } from '../store/daemon-file.ts';
 import { journalPathOf } from '../store/journal-file.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
@@ -40,6 +41,19 @@ export interface ResumeSubject {
   /** The suspension that the caller means; undefined: the current one. */
   readonly namedSuspensionId: string | undefined;
   readonly summary: () => JsonObject;
+}
+
+/**
+ * A worker by handle or id, for operations that know no snapshots.
+ * @throws HarnError `plain` for one that is nowhere; `HARN-SUS-004` for damaged files
+ */
+export function namedSubject(lifecycle: Lifecycle, target: Extract<ResumeTarget, { kind: 'worker' }>): ResumeSubject {
+  try {
+    return resolveSubject(lifecycle, target);
+  } catch (error) {
+    const isMissing = error instanceof HarnError && isJsonObject(error.data.detail) && error.data.detail.reason === 'missing';
+    throw isMissing ? new HarnError('plain', `unknown worker: ${target.id}`) : error;
+  }
 }
 
 /** @throws HarnError `HARN-SUS-004` for a target that leads nowhere or to damaged files */

@@ -243,6 +243,7 @@ async function endByError(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, 
     tenure.finishWithoutSnapshot();
     return;
   }
+  worker.failureCategory = error instanceof HarnError && typeof error.data.category === 'string' ? error.data.category : undefined;
   await failWorker(lifecycle, worker, tenure, errorText(error));
 }
 

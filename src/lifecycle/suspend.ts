@@ -1,12 +1,12 @@
 import { HarnError } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import { claimPathOf, readLiveClaim } from '../store/claim-file.ts';
 import type { Initiator, ParkRequest } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { shownPathOf } from './persist.ts';
 import { hasConditions, parseResumeConditions, type ResumeConditions } from './resume-condition.ts';
-import { type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
+import { namedSubject, type ResumeSubject, type ResumeTarget } from './resume-subject.ts';
 import { approvePark } from './run-activation.ts';
 import { type SpecValue, storableSpec } from './spec-value.ts';
 import { summaryOf } from './summary.ts';
@@ -47,14 +47,9 @@ export async function suspendNamed(lifecycle: Lifecycle, target: ResumeTarget, r
 function knownSubject(lifecycle: Lifecycle, target: ResumeTarget): ResumeSubject {
   const unknown = (name: string): HarnError => new HarnError('plain', `unknown worker: ${name}`);
   if (target.kind === 'path') throw unknown(target.path);
-  try {
-    const subject = resolveSubject(lifecycle, target);
-    if (isUnseenRoot(lifecycle, subject)) throw unknown(target.id);
-    return subject;
-  } catch (error) {
-    const isMissing = error instanceof HarnError && isJsonObject(error.data.detail) && error.data.detail.reason === 'missing';
-    throw isMissing ? unknown(target.id) : error;
-  }
+  const subject = namedSubject(lifecycle, target);
+  if (isUnseenRoot(lifecycle, subject)) throw unknown(target.id);
+  return subject;
 }
 
 /** A root loop of this process has files before its first park, but no handle (5.10). */

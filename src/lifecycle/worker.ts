@@ -63,6 +63,8 @@ export class Worker {
   snapshotSha256: string | undefined;
   /** The text of its transcript in the snapshot on disk. */
   lists = new RenderedLists();
+  /** Of the error that ended its loop, where that had one. */
+  failureCategory: string | undefined;
   /** Set when another process took the worker over, or its loop failed in a way that callers have to hear of. */
   fenced: Error | undefined;
   /** Order of the request that opened the current activation, among the requests of this process. */

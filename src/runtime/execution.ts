@@ -20,6 +20,9 @@ export async function prepareExecution(context: Context, given: JsonObject, oper
   const worktree =
     given.worktree === undefined || given.worktree === null ? undefined : await createWorktree(context, given.worktree, operation);
   const named = worktree?.path ?? given.cwd;
+  if (named !== undefined && named !== null && typeof named !== 'string') throw plainError(`${operation}: execution.cwd must be a string`);
+  if (given.env !== undefined && given.env !== null && !isJsonObject(given.env))
+    throw plainError(`${operation}: execution.env must be a dict`);
   const cwd = typeof named === 'string' ? path.resolve(executionRoot(context), named) : executionRoot(context);
   assertDirectory(context.run, cwd, `${operation}: execution.cwd`);
   const own = isJsonObject(given.env) ? given.env : {};

@@ -10,12 +10,13 @@ import { agentServices } from './agent-services.ts';
 import { agentValue, field, optionalText, withoutKeys } from './agent-values.ts';
 import type { Context } from './context.ts';
 import { dictGet, dictKeys, dictOf, mergeDicts } from './dict.ts';
+import { display } from './display.ts';
 import { plainError } from './errors.ts';
 import { type PreparedExecution, prepareExecution } from './execution.ts';
 import { toJson } from './json.ts';
 import { objectJson, optionalCallable, suspensionValue } from './lifecycle-values.ts';
 import { loopStart, reminderInheritance } from './loop-start.ts';
-import { Dict, type HarnFunction, type Value } from './value.ts';
+import { Dict, type HarnFunction, typeOf, type Value } from './value.ts';
 
 /** From the arguments of `spawn_agent` and `sub_agent_run` to what lifecycle starts (spec/agents.md 4.2, 4.4). */
 export interface SpawnRequest {
@@ -43,6 +44,13 @@ const CONFIG_KEYS = [
   'audit',
   'carry',
 ];
+const CARRY_WORDS: Readonly<Record<string, readonly Value[]>> = {
+  artifact_mode: ['inherit', 'none'],
+  transcript_mode: ['inherit', 'fork', 'reset', 'compact'],
+  resume_workflow: [true, false],
+  persist_state: [true, false],
+  retriggerable: [true, false],
+};
 const CARRY_KEYS = ['artifact_mode', 'transcript_mode', 'context_policy', 'resume_workflow', 'persist_state', 'retriggerable', 'policy'];
 
 /** @throws plain error for an unknown key or a missing task, before anything starts */
@@ -50,11 +58,10 @@ export async function spawnOptions(context: Context, config: Value): Promise<Spa
   if (!(config instanceof Dict)) throw plainError('spawn_agent: config must be a dict');
   if (dictGet(config, '_type') === 'sub_agent_request') return subAgentOptions(context, field(config, 'task'), field(config, 'options'));
   refuseUnknown(config, CONFIG_KEYS, 'spawn_agent: unknown config key');
-  const carry = dictGet(config, 'carry');
-  if (carry instanceof Dict) refuseUnknown(carry, CARRY_KEYS, 'spawn_agent: unknown carry key');
+  const carry = carryOf(dictGet(config, 'carry'), 'spawn_agent');
   const task = requiredTask(dictGet(config, 'task'), 'spawn_agent: task is required');
   const node = objectJson(dictGet(config, 'node'));
-  const given = dictGet(config, 'options');
+  const given = optionsOf(dictGet(config, 'options'), 'spawn_agent');
   const graph = workflowGraph(dictGet(config, 'graph'));
   const loop = carriedPolicy(loopOptions(given, config, node), carry);
   const options = graph === undefined ? loop : mergeDicts(loop, dictOf([['graph', graph]]));
@@ -116,7 +123,8 @@ export async function subAgentOptions(
   options: Value,
 ): Promise<SpawnRequest & { readonly isBackground: boolean }> {
   const request = field(task, '_type') === 'sub_agent_request' ? task : undefined;
-  const given = request === undefined ? options : field(request, 'options');
+  const given = optionsOf(request === undefined ? options : field(request, 'options'), 'sub_agent_run');
+  const carry = carryOf(field(given, 'carry'), 'sub_agent_run');
   const text = requiredTask(request === undefined ? task : field(request, 'task'), 'sub_agent_run: task is required');
   const loop = given instanceof Dict ? withoutKeys(given, [...SUB_AGENT_KEYS, ...REQUEST_LISTS]) : new Dict();
   const schema = toJson(field(field(given, 'returns'), 'schema'));
@@ -125,7 +133,7 @@ export async function subAgentOptions(
     task: text,
     execution: execution?.execution,
     system: field(given, 'system'),
-    options: carriedPolicy(allowedTools(loop, field(given, 'allowed_tools')), field(given, 'carry')),
+    options: carriedPolicy(allowedTools(loop, field(given, 'allowed_tools')), carry),
     sessionId: agentServices(context.run).random.id('sub_agent_session'),
     returnsSchema: isJsonObject(schema) ? schema : undefined,
     reminders: reminderInheritance(field(given, 'reminder_propagation'), 'sub_agent_run'),
@@ -148,7 +156,28 @@ export async function subAgentOptions(
 }
 
 async function executionOf(context: Context, given: Value, operation: string): Promise<PreparedExecution | undefined> {
-  return given === undefined ? undefined : prepareExecution(context, objectJson(given), operation);
+  if (given === undefined) return undefined;
+  if (!(given instanceof Dict)) throw plainError(`${operation}: execution must be a dict, got ${typeOf(given)}`);
+  return prepareExecution(context, objectJson(given), operation);
+}
+
+/** @throws plain error for anything but a dict; what it says to the loop is checked there */
+function optionsOf(given: Value, operation: string): Dict | undefined {
+  if (given === undefined || given instanceof Dict) return given;
+  throw plainError(`${operation}: options must be a dict, got ${typeOf(given)}`);
+}
+
+/** @throws plain error for a key or a value that means nothing: a worker would inherit what it was to be spared */
+function carryOf(carry: Value, operation: string): Dict | undefined {
+  if (carry === undefined) return undefined;
+  if (!(carry instanceof Dict)) throw plainError(`${operation}: carry must be a dict, got ${typeOf(carry)}`);
+  refuseUnknown(carry, CARRY_KEYS, `${operation}: unknown carry key`);
+  for (const [key, words] of Object.entries(CARRY_WORDS)) {
+    const value = dictGet(carry, key);
+    if (value !== undefined && !words.includes(value))
+      throw plainError(`${operation}: carry.${key} must be ${words.join(', ')}, got ${display(value)}`);
+  }
+  return carry;
 }
 
 /** `carry.policy` narrows as any other. */
@@ -182,7 +211,7 @@ export function subAgentEnvelope(lifecycle: Lifecycle, worker: Worker): Value {
   const outcome = isJsonObject(result) ? result : {};
   if (worker.status === 'completed') return agentValue(outcome);
   const isParked = worker.status === 'suspended';
-  const category = worker.status === 'cancelled' ? 'cancelled' : 'generic';
+  const category = worker.status === 'cancelled' ? 'cancelled' : (worker.failureCategory ?? 'generic');
   const message = worker.record.latest_error ?? `the worker ended as ${worker.status}`;
   return dictOf([
     ['ok', false],

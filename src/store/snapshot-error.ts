@@ -14,6 +14,13 @@ export interface SnapshotErrorFacts {
   readonly causedBy?: unknown;
 }
 
+/** HARN-SUS-004 of a resume that names nothing. */
+export function noTargetError(): HarnError {
+  return new HarnError('HARN-SUS-004', 'HARN-SUS-004: resume_agent: missing worker id or snapshot path', {
+    data: { operation: 'resume_agent', path: null, worker_id: null, status: null, detail: { reason: 'missing' } },
+  });
+}
+
 /** HARN-SUS-004: the snapshot is missing, damaged, from the future, stale, or its program does not fit. */
 export function snapshotError(reason: SnapshotFault, cause: string, facts: SnapshotErrorFacts): HarnError {
   return new HarnError('HARN-SUS-004', `HARN-SUS-004: resume_agent: failed to load snapshot \`${facts.target}\`: ${cause}`, {

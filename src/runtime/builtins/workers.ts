@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { closeWorker } from '../../lifecycle/close.ts';
+import { closeNamed } from '../../lifecycle/close.ts';
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../../lifecycle/persist.ts';
 import { resumeWorker } from '../../lifecycle/resume.ts';
@@ -9,6 +9,7 @@ import { summaryOf } from '../../lifecycle/summary.ts';
 import { DEFAULT_WAIT_MS, suspendNamed } from '../../lifecycle/suspend.ts';
 import { unsettledState, unsettledSummary } from '../../lifecycle/unsettled.ts';
 import type { Worker } from '../../lifecycle/worker.ts';
+import { noTargetError } from '../../store/snapshot-error.ts';
 import { currentLoop } from '../agent-context.ts';
 import { lifecycleOf } from '../agent-lifecycle.ts';
 import { field, withoutHarness } from '../agent-values.ts';
@@ -165,7 +166,7 @@ export const WORKERS: BuiltinGroup = {
       'Ends a worker for good. A worker that has ended already is left as it is.',
       async (context, lifecycle, [worker]) => {
         const by = currentLoop(context) === undefined ? 'operator' : 'parent';
-        return summaryValue(await closeWorker(lifecycle, workerTarget(worker, 'close_agent'), { by }));
+        return summaryValue(await closeNamed(lifecycle, workerTarget(worker, 'close_agent'), { by }));
       },
     ),
     __worker_part: reading(
@@ -241,6 +242,7 @@ async function resumeAgent(context: Context, lifecycle: Lifecycle, [handle, seco
   const entry = lifecycle.registry.nextEntry();
   await refuseWhileStopping(context, 'resume_agent');
   const options = second instanceof Dict && RESUME_KEYS.some((key) => dictHas(second, key)) ? second : undefined;
+  if (handle === undefined || (typeof handle === 'string' && handle.trim() === '')) throw noTargetError();
   const target = workerTarget(handle, 'resume_agent');
   const suspensionId = field(options, 'suspension_id');
   const continues = third ?? field(options, 'continue_transcript');

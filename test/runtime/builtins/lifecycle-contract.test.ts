@@ -405,6 +405,53 @@ println(wait_agent(t).status)
     ],
   ],
   [
+    '4.2 what a worker is to carry, where it works and what its loop gets is checked before it exists',
+    `
+for bad in [{carry: {transcript_mode: "rest"}}, {carry: {artifact_mode: 1}}, {carry: {retriggerable: "yes"}}, {carry: "all"}, {execution: "here"}, {execution: {cwd: 5}}, {execution: {env: "A=1"}}, {options: "fast"}] {
+  println(try { spawn_agent({task: "x"} + bad) } catch e { e })
+}
+println(try { sub_agent_run("x", "fast") } catch e { e })
+println(try { sub_agent_run("x", {carry: {persist_state: 0}}) } catch e { e })
+println(len(list_agents()))
+`,
+    [
+      'spawn_agent: carry.transcript_mode must be inherit, fork, reset, compact, got rest',
+      'spawn_agent: carry.artifact_mode must be inherit, none, got 1',
+      'spawn_agent: carry.retriggerable must be true, false, got yes',
+      'spawn_agent: carry must be a dict, got string',
+      'spawn_agent: execution must be a dict, got string',
+      'spawn_agent: execution.cwd must be a string',
+      'spawn_agent: execution.env must be a dict',
+      'spawn_agent: options must be a dict, got string',
+      'sub_agent_run: options must be a dict, got string',
+      'sub_agent_run: carry.persist_state must be true, false, got 0',
+      '0',
+    ],
+  ],
+  [
+    '4.1 and 5.9: names that lead nowhere',
+    `
+println(try { close_agent("worker_nobody") } catch e { e })
+println(try { suspend_agent("worker_nobody") } catch e { e })
+for target in [nil, " "] { println(try { resume_agent(target) } catch e { "\${e} \${e.code} \${e.detail.reason}" }) }
+`,
+    [
+      'unknown worker: worker_nobody',
+      'unknown worker: worker_nobody',
+      'HARN-SUS-004: resume_agent: missing worker id or snapshot path HARN-SUS-004 missing',
+      'HARN-SUS-004: resume_agent: missing worker id or snapshot path HARN-SUS-004 missing',
+    ],
+  ],
+  [
+    '4.4 the envelope of a child whose model failed says how',
+    `
+llm_mock({error: {category: "auth", message: "no key"}})
+println(sub_agent_run("x", ${LOOP}).error)
+println(sub_agent_run("x", {provider: "mock", max_iterations: "3"}).error)
+`,
+    ['{category: auth, message: no key}', '{category: generic, message: agent_loop: max_iterations must be a number, got a string}'],
+  ],
+  [
     '9.4 a target that cannot be asked keeps nobody else from being asked',
     `
 register_session_hook("pre_suspend", "odd", { e -> throw "no" })

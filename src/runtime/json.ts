@@ -88,8 +88,17 @@ function indentJson(compact: string): string {
 
 // ---- between Value and Json ----
 
-/** A value as plain JSON for the agent half; 64-bit ints beyond 2^53 become the nearest double. */
+/** A value as plain JSON for the agent half; 64-bit ints beyond 2^53 become the nearest double, unknown kinds null. */
 export function toJson(value: Value): Json {
+  return convert(value, () => null);
+}
+
+/** As `toJson` for people and programs that only look at a value: what JSON has no form for is the text that a script prints of it. */
+export function toShownJson(value: Value): Json {
+  return convert(value, display);
+}
+
+function convert(value: Value, otherwise: (value: Value) => Json): Json {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -97,27 +106,29 @@ export function toJson(value: Value): Json {
       return value;
     case 'bigint':
       return Number(value);
-    case 'object':
-      return objectToJson(value);
-    default:
+    case 'undefined':
       return null;
+    case 'object':
+      return convertObject(value, otherwise);
+    default:
+      return otherwise(value);
   }
 }
 
-function objectToJson(value: object): Json {
-  if (Array.isArray(value)) return value.map(toJson);
-  if (value instanceof Dict) return fieldsToJson(value);
-  if (value instanceof StructValue) return fieldsToJson(value.fields);
-  if (value instanceof SetValue) return [...value.items.values()].map(toJson);
-  if (value instanceof Float) return Number.isFinite(value.value) ? value.value : null;
+function convertObject(value: object, otherwise: (value: Value) => Json): Json {
+  if (Array.isArray(value)) return value.map((item) => convert(item, otherwise));
+  if (value instanceof Dict) return convertFields(value, otherwise);
+  if (value instanceof StructValue) return convertFields(value.fields, otherwise);
+  if (value instanceof SetValue) return [...value.items.values()].map((item) => convert(item, otherwise));
+  if (value instanceof Float) return Number.isFinite(value.value) ? value.value : otherwise(value);
   if (value instanceof RangeValue) return display(value);
   if (value instanceof Uint8Array) return { $bytes_b64: Buffer.from(value).toString('base64') };
-  return null;
+  return otherwise(value as Value);
 }
 
-function fieldsToJson(fields: Dict): JsonObject {
+function convertFields(fields: Dict, otherwise: (value: Value) => Json): JsonObject {
   const result: Record<string, Json> = {};
-  for (const [key, item] of dictEntries(fields)) define(result, key, toJson(item));
+  for (const [key, item] of dictEntries(fields)) define(result, key, convert(item, otherwise));
   return result;
 }
 

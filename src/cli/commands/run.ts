@@ -4,7 +4,7 @@ import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } 
 import type { Platform } from '../../platform/platform.ts';
 import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
-import { toJson } from '../../runtime/json.ts';
+import { toShownJson } from '../../runtime/json.ts';
 import { INLINE, isUnfiled, STDIN } from '../../runtime/project-root.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
@@ -86,8 +86,12 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
   switch (outcome.kind) {
     case 'value': {
       const failed = errText(outcome.value);
-      if (failed !== undefined) output.err(`error: ${failed}\n`);
-      output.json?.result(toJson(outcome.value), outcome.exitCode);
+      if (failed === undefined) {
+        output.json?.result(toShownJson(outcome.value), outcome.exitCode);
+      } else {
+        output.err(`error: ${failed}\n`);
+        output.json?.failure({ code: 'result_err', message: failed, details: {} }, outcome.exitCode);
+      }
       return outcome.exitCode;
     }
     case 'exit':

@@ -87,7 +87,10 @@ describe('every command that has --json prints one envelope', () => {
 describe('the value of a run', () => {
   it('has the text of what JSON has no form for', () => {
     const { stdout } = world.harn(['run', '--json', '-e', 'pipeline default() { return {a: 2s, b: [Ok(1), nil, 0.5], c: { x -> x }} }']);
-    expect(terminalOf(stdout)?.data).toMatchObject({ event_type: 'result', value: { a: '2s', b: ['Result.Ok(1)', null, 0.5], c: '<fn(x)>' } });
+    expect(terminalOf(stdout)?.data).toMatchObject({
+      event_type: 'result',
+      value: { a: '2s', b: ['Result.Ok(1)', null, 0.5], c: '<fn(x)>' },
+    });
   });
 
   it('is an error when it is a Result.Err', () => {

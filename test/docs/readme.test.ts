@@ -31,7 +31,11 @@ it('the first steps of the README do what it says, in the order in which they st
     const { stdout } = world.shell(`exec 2>&1\n${before}${commands}`, [], { REVIEW_OUTBOX: join(world.folder, 'outbox') });
     for (const line of shown.trimEnd().split('\n')) expect(stdout).toMatch(patternOf(line));
     expect(stdout.trimEnd().split('\n')).toHaveLength(shown.trimEnd().split('\n').length);
-    before += commands.split('\n').filter((line) => line.startsWith('cd ')).map((line) => `${line}\n`).join('');
+    before += commands
+      .split('\n')
+      .filter((line) => line.startsWith('cd '))
+      .map((line) => `${line}\n`)
+      .join('');
   }
   expect(world.read('outbox/review.md')).toContain('Decision: approved, but fix the typo');
 });

@@ -4,7 +4,7 @@ import { NEW_COUNTERS, writeLoopState } from '../../src/agent/loop-state.ts';
 import { transcriptFromMessages } from '../../src/agent/transcript.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import type { TopicView } from '../../src/lifecycle/activation.ts';
-import { frozenClock, type Run, result, runActivation, type Setup, script, sent } from './fake-activation.ts';
+import { frozenClock, type Run, result, runActivation, type Setup, script, sent, tool } from './fake-activation.ts';
 
 const TEXT = { text: 'nothing to do' };
 
@@ -137,6 +137,18 @@ describe('daemon idle (11.2)', () => {
     expect(queue.log).toEqual(['take 1', 'settle 1', 'take 2', 'settle 2']);
     expect(run.records.filter((record) => record.t === 'turn').map((record) => record.consumed_event ?? null)).toEqual([null, 1, 2]);
     expect(result(run)).toMatchObject({ status: 'idle' });
+  });
+
+  test('R88 messages: an event is settled when the daemon rests, not while it still works on it', async () => {
+    const queue = testQueue(['a']);
+    const mock = script(TEXT, { tool_calls: [{ id: 'r', name: 'read', arguments: {} }] }, TEXT);
+    const read = tool('read', () => {
+      queue.log.push('read');
+      return 'text';
+    });
+    const run = await daemon({ max_iterations: 9 }, { mock, live: { daemon: queue.port, tools: [read] } });
+    expect(queue.log).toEqual(['take 1', 'read', 'settle 1']);
+    expect(run.records.filter((record) => record.t === 'turn').map((record) => record.consumed_event ?? null)).toEqual([null, null, 1]);
   });
 
   test('an event that a crash cut off before its answer is not told twice in a row', async () => {

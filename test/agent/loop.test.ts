@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { LoopCallbacks } from '../../src/agent/loop-live.ts';
-import { toolFault } from '../../src/agent/tool.ts';
+import { NEW_COUNTERS, writeLoopState } from '../../src/agent/loop-state.ts';
+import { type Tool, toolFault } from '../../src/agent/tool.ts';
+import { transcriptFromMessages } from '../../src/agent/transcript.ts';
 import { HarnError } from '../../src/base/harn-error.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { frozenClock, result, runActivation, SESSION_ID, script, sent, tool, WORKER_ID } from './fake-activation.ts';
@@ -181,6 +183,13 @@ const ENDS: EndRow[] = [
     calls: 1,
   },
   {
+    rule: 'require_successful_tools met by one of several',
+    entries: [CALL, TEXT],
+    options: { require_successful_tools: ['read', 'write'] },
+    expected: { status: 'done' },
+    calls: 2,
+  },
+  {
     rule: 'require_successful_tools met',
     entries: [CALL, TEXT],
     options: { require_successful_tools: ['read'] },
@@ -295,8 +304,19 @@ describe('end conditions (3.7)', () => {
       return 'late';
     });
     const mock = script(CALL, TEXT);
-    await expect(runActivation({ mock, live: { tools: [closing] }, worker: { signal: controller.signal } })).rejects.toThrow('cancelled');
+    const hooks: string[] = [];
+    const callbacks: LoopCallbacks = {
+      hook: async (event) => {
+        hooks.push(event);
+        return { reminders: [] };
+      },
+    };
+    const live = { tools: [closing], callbacks };
+    await expect(runActivation({ mock, live, worker: { signal: controller.signal } })).rejects.toThrow('cancelled');
     expect(sent(mock)).toHaveLength(1);
+    // To be closed is neither an end nor an error of the loop's own.
+    expect(hooks).toContain('session_start');
+    expect(hooks.filter((event) => event === 'session_end' || event === 'session_error')).toEqual([]);
   });
 
   test('a model fault is thrown after its retries', async () => {
@@ -429,6 +449,19 @@ describe('feedback (3.5, 3.6)', () => {
     });
     expect(result(run)).toMatchObject({ tools: { rejected: ['read'], successful: [] } });
     expect(JSON.stringify(result(run).transcript)).toContain('PermissionDeny');
+  });
+
+  test('a grant of the session does not reach above the policy (2.4)', async () => {
+    const counters = { ...NEW_COUNTERS, granted_permissions: [{ tool: 'read', grant: 'session' }] };
+    const messages = [{ role: 'user' as const, content: 'Do it' }];
+    const state = writeLoopState({ transcript: transcriptFromMessages(SESSION_ID, messages), counters });
+    const run = await runActivation({
+      mock: script(CALL, TEXT),
+      state,
+      options: { policy: { tools: ['write*'] } },
+      live: { tools: [READ] },
+    });
+    expect(result(run)).toMatchObject({ tools: { rejected: ['read'], successful: [] } });
   });
 });
 
@@ -592,15 +625,45 @@ describe('self-park (7.3)', () => {
     expect(sent(mock)[1]?.messages.at(-1)?.content).toBe('mine');
   });
 
+  const asking = (reason: string): Tool =>
+    tool('ask', () => null, {
+      handler: async () => ({ kind: 'park', request: { reason, initiator: 'self', conditions: undefined } }),
+    });
+
+  test('R77: a hook that refuses the request of a handler is told to the model, and the loop goes on (7.2)', async () => {
+    const mock = script({ tool_calls: [call('ask', {}, 'a')] }, TEXT);
+    const run = await runActivation({
+      mock,
+      live: { tools: [asking('ask the owner')] },
+      worker: { verdict: { decision: 'deny', reason: 'not now' } },
+    });
+    expect(result(run)).toMatchObject({ status: 'done' });
+    expect(sent(mock)[1]?.messages.at(-1)?.content).toContain('suspend denied: not now');
+  });
+
+  test('what arrived for the model while it worked goes with the park', async () => {
+    const inbox = {
+      takeHostMessages: () => ['stop at noon'],
+      takeFeedback: () => [{ kind: 'tool_result', content: 'built' }],
+      takeTape: () => [],
+      hasWaiting: () => true,
+    };
+    const run = await runActivation({
+      live: { inbox },
+      worker: { suspendAt: { 0: { reason: 'now', initiator: 'operator', conditions: undefined } } },
+    });
+    expect(run.parkedState?.loop).toMatchObject({
+      pending_feedback: [{ kind: 'tool_result', content: 'built' }],
+      deferred_user_messages: ['stop at noon'],
+    });
+  });
+
   test('a handler that answers a request parks at the boundary, its siblings have run (7.2)', async () => {
     let runs = 0;
-    const asks = tool('ask', () => null, {
-      handler: async () => ({ kind: 'park', request: { reason: 'ask the owner', initiator: 'self', conditions: undefined } }),
-    });
     const spy = tool('read', () => ++runs);
     const run = await runActivation({
       mock: script({ tool_calls: [call('ask', {}, 'a'), call('read', {}, 'r')] }),
-      live: { tools: [asks, spy] },
+      live: { tools: [asking('ask the owner'), spy] },
     });
     expect(runs).toBe(1);
     expect(result(run)).toMatchObject({ status: 'suspended', reason: 'ask the owner', initiator: 'self', iterations_completed: 1 });

@@ -71,6 +71,12 @@ const ROWS: Row[] = [
     repairs: [],
   },
   {
+    rule: 'row 1: a result before its call belongs to another one',
+    messages: [USER, answer('a', 'early'), calls('a'), USER],
+    repaired: [USER, calls('a'), unknown('a'), USER],
+    repairs: ['result_added', 'result_dropped'],
+  },
+  {
     rule: 'row 2: lone surrogates become the replacement character',
     messages: [{ role: 'user', content: 'a\uD800b\uDC00' }],
     repaired: [{ role: 'user', content: 'a\uFFFDb\uFFFD' }],

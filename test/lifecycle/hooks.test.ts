@@ -75,6 +75,15 @@ describe('return values of hooks', () => {
     expect(order).toEqual(['manifest']);
   });
 
+  it('that have yet to be read are asked once they are there', async () => {
+    const registry = new HookRegistry();
+    registry.loadFirst(async () => registry.registerSession('pre_suspend', '*', () => ({ value: 'deny' }), 'manifest'));
+    // Nobody may go on without them, whatever they turn out to be about.
+    expect([registry.has('pre_suspend'), registry.has('pre_resume')]).toEqual([true, true]);
+    expect(await registry.runChain('pre_suspend', {})).toMatchObject({ control: 'deny' });
+    expect([registry.has('pre_suspend'), registry.has('pre_resume')]).toEqual([true, false]);
+  });
+
   it('an unknown event is refused with the list of the known ones', () => {
     expect(() => new HookRegistry().registerSession('pre_nap', '*', () => ({ value: null }))).toThrow(
       /unknown hook event 'pre_nap'; expected one of pre_suspend/,

@@ -34,14 +34,38 @@ async function parked(first: ScriptedTurn = { say: 'one', park: { reason: 'wait'
 
 /** What a second process makes of a parked worker, put back so that it can happen once more at another moment. */
 async function foretold({ directory, id, snapshot }: Parked, act: (other: TestWorld) => Promise<unknown>): Promise<() => void> {
-  const before = readFileSync(snapshot);
+  const before = contentOf(snapshot);
   const other = createWorld({ directory, live: turns({}, { say: 'elsewhere', park: { reason: 'again' } }) });
   await act(other);
   await outcome(other, id);
-  const after = readFileSync(snapshot);
+  const after = contentOf(snapshot);
   rmSync(join(dirname(snapshot), CLOSED_INDEX), { force: true });
-  writeFileSync(snapshot, before);
-  return () => writeFileSync(snapshot, after);
+  putBack(snapshot, before);
+  return () => putBack(snapshot, after);
+}
+
+interface Content {
+  readonly snapshot: Buffer;
+  readonly journal: Buffer | undefined;
+}
+
+function contentOf(snapshot: string): Content {
+  const journal = journalPathOf(snapshot);
+  return { snapshot: readFileSync(snapshot), journal: existsSync(journal) ? readFileSync(journal) : undefined };
+}
+
+function putBack(path: string, { snapshot, journal }: Content): void {
+  writeFileSync(path, snapshot);
+  if (journal === undefined) rmSync(journalPathOf(path), { force: true });
+  else writeFileSync(journalPathOf(path), journal);
+}
+
+/** Resumes a parked worker in a process that dies in its next turn. */
+async function interrupt({ directory, id, snapshot }: Parked): Promise<void> {
+  const hang = turns({}, { during: () => new Promise(() => undefined) });
+  await resume(createWorld({ directory, live: hang }), id);
+  const claim = JSON.parse(readFileSync(claimPathOf(snapshot), 'utf8').split('\n')[0] as string) as JsonObject;
+  writeFileSync(claimPathOf(snapshot), JSON.stringify({ ...claim, pid: 2 ** 22 + 54321 }));
 }
 
 /** Files that let somebody else act before this process makes its first claim. */
@@ -90,11 +114,32 @@ describe('D1 R16 a resume that was overtaken before its claim', () => {
     expect(late.runner.activations).toEqual([]);
   });
 
+  it('by one that recovered the worker and died has lost', async () => {
+    const worker = await parked();
+    await interrupt(worker);
+    const happen = await foretold(worker, async (other) => {
+      other.lifecycle.hooks.registerSession('pre_resume', '*', () => ({ value: false }));
+      await resume(other, worker.id);
+    });
+    const late = createWorld({ directory: worker.directory, platform: { files: overtakenAtClaim(happen) } });
+    expect((await refusal(resume(late, worker.id))).code).toBe('HARN-SUS-006');
+    expect(late.runner.activations).toEqual([]);
+  });
+
   it('by a removal of the file says that it is missing', async () => {
     const worker = await parked();
     const files = overtakenAtClaim(() => unlinkSync(worker.snapshot));
     const error = await refusal(resume(createWorld({ directory: worker.directory, platform: { files } }), worker.id));
     expect(error).toMatchObject({ code: 'HARN-SUS-004', data: { detail: { reason: 'missing' } } });
+  });
+
+  it('13.57 on an older copy, when the original has parked again, is stale', async () => {
+    const worker = await parked();
+    const copy = join(createWorld().directory, 'copy.json');
+    writeFileSync(copy, readFileSync(worker.snapshot));
+    (await foretold(worker, (other) => again(other, worker.id)))();
+    const error = await refusal(resume(createWorld({ directory: worker.directory }), copy));
+    expect(error).toMatchObject({ code: 'HARN-SUS-004', data: { detail: { reason: 'stale', suspension_id: worker.suspensionId } } });
   });
 
   it('13.57 on a copy, while the original is being resumed, has lost', async () => {
@@ -224,14 +269,16 @@ describe('5.11 a close', () => {
     await close(createWorld({ directory: worker.directory }), worker.id);
     writeFileSync(worker.snapshot, older);
     expect((await refusal(resume(createWorld({ directory: worker.directory }), worker.id))).code).toBe('HARN-SUS-010');
+    // Also in another folder, and when the closed snapshot itself is gone.
+    const copy = join(createWorld().directory, 'copy.json');
+    writeFileSync(copy, older);
+    unlinkSync(worker.snapshot);
+    expect((await refusal(resume(createWorld({ directory: worker.directory }), copy))).code).toBe('HARN-SUS-010');
   });
 
   it('of an interrupted worker leaves no journal', async () => {
     const worker = await parked();
-    const hang = turns({}, { during: () => new Promise(() => undefined) });
-    await resume(createWorld({ directory: worker.directory, live: hang }), worker.id);
-    const claim = JSON.parse(readFileSync(claimPathOf(worker.snapshot), 'utf8').split('\n')[0] as string) as JsonObject;
-    writeFileSync(claimPathOf(worker.snapshot), JSON.stringify({ ...claim, pid: 2 ** 22 + 54321 }));
+    await interrupt(worker);
     expect(await close(createWorld({ directory: worker.directory }), worker.id)).toMatchObject({ status: 'cancelled' });
     expect(existsSync(journalPathOf(worker.snapshot))).toBe(false);
   });

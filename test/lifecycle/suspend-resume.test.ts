@@ -333,6 +333,17 @@ describe('resume', () => {
     expect(await resume(world, worker.id)).toMatchObject({ status: 'running' });
   });
 
+  it('R37 says of a task that came as an input no more than that, in every later process', async () => {
+    const { world, worker } = await parkedWorld([{ park: { reason: 'again' } }]);
+    await resume(world, worker.id, { input: 'secret' });
+    await worker.settled();
+    const later = createWorld({ directory: world.directory, live: turns({}, {}, { end: true }) });
+    await resume(later, worker.id);
+    await outcome(later, worker.id);
+    const tasks = [...world.events, ...later.events].filter(({ event }) => event === 'WorkerResumed').map(({ worker_task }) => worker_task);
+    expect(tasks).toEqual(['[resume input]', '[resume input]']);
+  });
+
   it('R15 of something that does not exist is HARN-SUS-004', async () => {
     const world = createWorld();
     for (const to of ['worker_nobody', 'no/such.json']) {

@@ -181,7 +181,7 @@ export async function waitForDaemon(lifecycle: Lifecycle, daemon: Daemon, minIte
 /** @returns whether it came true in time, on the real clock */
 async function waitUntil(lifecycle: Lifecycle, worker: Worker, timeoutMs: number, isTrue: () => boolean): Promise<boolean> {
   const over = new AbortController();
-  const cancel = lifecycle.realClock.timer(timeoutMs, () => over.abort(), 'unref');
+  const cancel = lifecycle.realClock.timer(timeoutMs, () => over.abort());
   try {
     while (!isTrue()) {
       if (over.signal.aborted || worker.fenced !== undefined) return false;

@@ -192,7 +192,7 @@ export class ResumeOwners {
   async #withinLimit(answer: Json | Promise<Json>): Promise<Json> {
     let cancel = (): void => undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      cancel = this.#realClock.timer(CALLBACK_LIMIT_MS, () => reject(new Error('resume_by did not settle within 30 seconds')), 'unref');
+      cancel = this.#realClock.timer(CALLBACK_LIMIT_MS, () => reject(new Error('resume_by did not settle within 30 seconds')));
     });
     try {
       return await Promise.race([answer, late]);

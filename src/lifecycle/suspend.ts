@@ -126,7 +126,7 @@ async function boundaryOrTimeout(lifecycle: Lifecycle, worker: Worker, pending: 
   }
   let cancel = (): void => undefined;
   const timeout = new Promise<void>((resolve) => {
-    cancel = lifecycle.realClock.timer(waitMs, resolve, 'unref');
+    cancel = lifecycle.realClock.timer(waitMs, resolve);
   });
   try {
     await Promise.race([pending.settled, timeout]);

@@ -6,6 +6,7 @@ import { parseResumeConditions } from '../../src/lifecycle/resume-condition.ts';
 import { spawnParked } from '../../src/lifecycle/start.ts';
 import { FakeClock } from '../../src/platform/fake-clock.ts';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
+import type { Clock } from '../../src/platform/platform.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { turns } from './scripted-runner.ts';
 import { createWorldAt, start, type TestWorld, type WorldOptions } from './world.ts';
@@ -108,9 +109,17 @@ describe('T46 an owner that does not take it', () => {
 
   it('T46 hangs: after thirty seconds the parent is responsible', async () => {
     const clock = new FakeClock();
+    const holds: unknown[] = [];
+    // A limit that does not keep the process alive would never be reached when nothing else is pending.
+    const timer: Clock['timer'] = (ms, callback, hold = 'ref') => {
+      if (ms === 30_000) holds.push(hold);
+      return FakeClock.prototype.timer.call(clock, ms, callback);
+    };
+    clock.timer = timer;
     const world = memoryWorld({ realClock: clock, platform: { files: new FakeFiles(), clock: testPlatform().clock } });
     const parked = parkWith(world, () => new Promise(() => undefined), { on_event: 'a.b' });
     await new Promise((resolve) => setImmediate(resolve));
+    expect(holds).toEqual(['ref']);
     await clock.advance(29_999);
     expect(audited(world)).toEqual([]);
     await clock.advance(1);

@@ -105,14 +105,14 @@ function warnAboutCount(state: CheckState, signature: Signature, node: CallSite)
   const given = node.args.length;
   if (signature.rest !== undefined || (given >= required && given <= params.length)) return;
   const wanted = required === params.length ? String(required) : `${required}-${params.length}`;
-  if (signature.kind === 'builtin' && isForeignWord(state, node.args[0])) return;
+  if (signature.kind === 'builtin' && node.args.some((arg) => isForeignWord(state, arg))) return;
   const isOutput = signature.kind === 'builtin' && given > params.length && /^(?:e?print(?:ln)?|log)$/.test(name);
   state.warn(`Function '${name}' expects ${wanted} arguments, got ${given}`, node.span, isOutput ? { help: outputHelp(node.args) } : {});
 }
 
-/** `println(typeof x)` reads as two arguments; the first of them is the mistake, and is said where it is met. */
-function isForeignWord(state: CheckState, first: Element | undefined): boolean {
-  return first?.kind === 'Identifier' && state.scope.value(first.name) === undefined && foreignName(first.name) !== undefined;
+/** `println(typeof x)` reads as two arguments; the word is the mistake, and is said where it is met. */
+function isForeignWord(state: CheckState, arg: Element): boolean {
+  return arg.kind === 'Identifier' && state.scope.value(arg.name) === undefined && foreignName(arg.name) !== undefined;
 }
 
 function outputHelp([first, second]: readonly Element[]): string {

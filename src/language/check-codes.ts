@@ -26,7 +26,7 @@ export const CHECKER_CODES = {
     title: 'An assignment changes a copy that nobody sees',
     text: "'{name}' is a copy here: the variable outside keeps its value",
     cause:
-      'Closures, tasks and functions of the entry file capture variables by value. What they assign is gone when they end. Only `harn check` says this.',
+      'Closures, tasks and functions of the entry file capture variables by value. What they assign is gone when they end. A run says this only of a last statement, which nothing can follow that reads the copy.',
     example: 'fn f(xs) {\n  var n = 0\n  xs.for_each({ x -> n = n + x })\n  return n\n}',
     fix: 'Return the new value (`reduce`, `map`), or share it through `atomic`, a channel or `shared_cell`.',
     retry: 'never',

@@ -93,7 +93,7 @@ function checkBody(
     () =>
       state.activation(frame, () => {
         for (const param of node.params) checkParameter(state, param, scope, self);
-        state.statements(node.body.statements);
+        state.body(node.body);
       }),
     scope,
   );

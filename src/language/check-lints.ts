@@ -2,10 +2,12 @@ import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
 import type { Assignment, Binding, Element, Expression, Identifier, Statement } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
+import { METHOD_NAMES } from './check-members.ts';
 import { namesDeclaredIn } from './check-names.ts';
 import type { Variable } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
 import { foreignName } from './foreign-syntax.ts';
+import { kindOf } from './types.ts';
 
 /**
  * What is allowed and still worth a word (spec/language.md 11.5): only `harn check` says these, a run never does. Each
@@ -54,22 +56,31 @@ export function lintOptions(state: CheckState, builtin: string, args: readonly E
 // ---- values ----
 
 /** Methods that only make a new value. */
-const DERIVING: Readonly<Record<'list' | 'dict', ReadonlySet<string>>> = {
+const DERIVING: Readonly<Record<string, ReadonlySet<string>>> = {
   list: new Set(['push', 'pop', 'reverse', 'sort', 'sort_by', 'unique']),
   dict: new Set(['merge', 'remove']),
+  set: new Set(['add', 'remove', 'delete', 'union', 'difference', 'intersect', 'intersection', 'symmetric_difference']),
+  string: METHOD_NAMES.string ?? new Set(),
 };
 
 /** `xs.push(x)` as a statement, as it would change the list in other languages. */
 export function lintDropped(state: CheckState, statement: Statement): void {
   if (statement.kind !== 'ExpressionStatement') return;
   const call = statement.expression;
+  if (call.kind === 'Call') return lintPureCall(state, call, statement);
   if (call.kind !== 'MethodCall' || call.receiver.kind !== 'Identifier') return;
   const type = state.certainType(call.receiver, state.infer(call.receiver));
-  const kind = type.kind === 'shape' ? 'dict' : type.kind === 'generic' || type.kind === 'base' ? type.name : '';
-  if ((kind !== 'list' && kind !== 'dict') || !DERIVING[kind].has(call.name)) return;
+  if (DERIVING[kindOf(type) ?? '']?.has(call.name) !== true) return;
   const { name } = call.receiver;
   const message = `'${name}' keeps its value: '${call.name}' gives a new one`;
   state.warn(message, call.span, { code: CHECKER_CODES.droppedResult.code, help: `write \`${name} = ${name}.${call.name}(…)\`` });
+}
+
+/** `trim(s)` as a statement. The last value of a script is its entry value. */
+function lintPureCall(state: CheckState, { callee, span }: Extract<Expression, { kind: 'Call' }>, statement: Statement): void {
+  if (!PURE_BUILTINS.has(callee.name) || !state.environment.builtins.has(callee.name) || statement === state.items.at(-1)) return;
+  if (state.scope.value(callee.name) !== undefined || state.environment.imports.has(callee.name)) return;
+  state.warn('nothing takes this value', span, { code: CHECKER_CODES.lostResult.code, help: `\`${callee.name}\` does nothing but answer` });
 }
 
 // ---- constants ----
@@ -150,7 +161,9 @@ function isVariantName(state: CheckState, node: Expression): boolean {
  */
 export function lintEscape(state: CheckState, variable: Variable, node: Assignment): void {
   const { environment, frame } = state;
-  if (!environment.lints || variable.keyword !== 'var' || variable.owner === frame) return;
+  if (variable.keyword !== 'var' || variable.owner === frame) return;
+  // What comes after it may read the copy; behind the last statement nothing does.
+  if (!environment.lints && !state.finals.has(node)) return;
   // Variables of a module are one store for all of its functions, and a pipeline is the body of its file.
   if (variable.owner === undefined && (environment.role === 'module' || frame?.kind === 'pipeline')) return;
   state.warn(`'${variable.name}' is a copy here: the variable outside keeps its value`, node.span, {

@@ -82,6 +82,8 @@ export class CheckState {
   readonly written = new Set<number>();
   /** Variables that were reported as values from outside. */
   readonly reportedBoundaries = new Set<Variable>();
+  /** Last statements of the bodies of functions, closures and tasks. */
+  readonly finals = new Set<Statement>();
   /** Last statements of bodies whose value nobody takes. */
   readonly dropped = new Set<Statement>();
   scope: Scope;
@@ -105,6 +107,13 @@ export class CheckState {
 
   statements(statements: readonly Statement[]): Type {
     return this.#rules.statements(this, statements);
+  }
+
+  /** The statements of a function, closure or task. */
+  body(block: Block): Type {
+    const last = block.statements.at(-1);
+    if (last !== undefined) this.finals.add(last);
+    return this.statements(block.statements);
   }
 
   /** A block in a scope of its own. */

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Block, Closure, Expression, FunctionDeclaration, Identifier, Statement, TypeNode } from './ast.ts';
+import type { Block, Closure, Expression, FunctionDeclaration, Identifier, Program, Statement, TypeNode } from './ast.ts';
 import type { ColourEnvironment, Colours } from './colour.ts';
+import { declaredElsewhere } from './emit-elsewhere.ts';
 import { line } from './emit-layout.ts';
 import type { TypeNames } from './emit-types.ts';
 import type { Kind, KindTable } from './kinds.ts';
@@ -69,6 +70,7 @@ export interface EmitterParts {
 
 /** What all functions of one module share while it is emitted. */
 export interface ModuleState {
+  readonly program: Program;
   readonly parts: EmitterParts;
   readonly environment: EmitEnvironment;
   readonly resolution: Resolution;
@@ -125,7 +127,9 @@ export function globalName(fn: FunctionState, name: string): string {
 export function undefinedName(fn: FunctionState, node: Identifier, raise: 'undefinedVariable' | 'undefinedCall'): string {
   const { name, span } = node;
   const near = fn.module.resolution.namesAround(node);
-  return `${line(span.line)}R.${raise}(M, ${JSON.stringify(name)}, ${span.line}, ${span.column}, ${JSON.stringify(near)})`;
+  const hint = declaredElsewhere(fn.module.program, name);
+  const help = hint === undefined ? '' : `, ${JSON.stringify(hint)}`;
+  return `${line(span.line)}R.${raise}(M, ${JSON.stringify(name)}, ${span.line}, ${span.column}, ${JSON.stringify(near)}${help})`;
 }
 
 export function builtin(module: ModuleState, name: string): string {

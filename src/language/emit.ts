@@ -208,6 +208,7 @@ const PARTS: EmitterParts = {
 function prepare(program: Program, environment: EmitEnvironment, resolution: Resolution): ModuleState {
   return {
     parts: PARTS,
+    program,
     environment,
     resolution,
     colours: new Colours(resolution, environment),

@@ -92,6 +92,9 @@ function isArgument(at: Look): boolean {
   return at(-1)?.kind === 'identifier' && (opener === '(' || opener === ',');
 }
 
+const NO_SEPARATOR = 'digits stand together, without `_`';
+const NO_EXPONENT = 'a number has no exponent: write out its zeros, or `pow(10.0, n)`';
+
 /** Numbers are decimal digits, with digits on both sides of a point. */
 function byNumber(at: Look, expected: string): string | undefined {
   const [before, token, next] = [at(-1), at(0), at(1)];
@@ -100,8 +103,8 @@ function byNumber(at: Look, expected: string): string | undefined {
   }
   if (before?.kind !== 'int' && before?.kind !== 'float') return undefined;
   if (token?.kind !== 'identifier' || !touches(before, token)) return undefined;
-  if (token.text.startsWith('_')) return 'digits stand together, without `_`';
-  if (/^[eE]\d*$/.test(token.text)) return 'a number has no exponent: write out its zeros, or `pow(10.0, n)`';
+  if (token.text.startsWith('_')) return NO_SEPARATOR;
+  if (/^[eE]\d*$/.test(token.text)) return NO_EXPONENT;
   return before.text === '0' && /^[xXbBoO]/.test(token.text) ? 'an int is written in decimal digits' : undefined;
 }
 
@@ -295,6 +298,9 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** What to write for a name that nothing declares. */
 export function foreignName(name: string): string | undefined {
+  // `f(1e5)` reads as two arguments.
+  if (/^[eE]\d+$/.test(name)) return NO_EXPONENT;
+  if (/^_\d+$/.test(name)) return NO_SEPARATOR;
   if (Object.hasOwn(NAMES, name)) return NAMES[name];
   if (Object.hasOwn(STARTERS, name)) return STARTERS[name];
   return Object.hasOwn(ANYWHERE, name) ? ANYWHERE[name] : undefined;

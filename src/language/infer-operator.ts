@@ -40,9 +40,15 @@ export function inferBinary(state: CheckState, node: BinaryNode): Type {
       const left = state.infer(node.left);
       const right = state.infer(node.right);
       if (left === NEVER || right === NEVER) return NEVER;
-      return inferOperator(state, node.operator, left, right, node);
+      if (!isComparison(node.operator)) return inferOperator(state, node.operator, left, right, node);
+      // Only warnings come of a comparison.
+      return inferOperator(state, node.operator, state.certainType(node.left, left), state.certainType(node.right, right), node);
     }
   }
+}
+
+function isComparison(operator: BinaryOperator): boolean {
+  return ['==', '!=', '<', '>', '<=', '>='].includes(operator);
 }
 
 /** Checks `left operator right` of two known values; also for `+=` and its kind. */

@@ -194,7 +194,7 @@ function inferClosure(state: CheckState, node: Closure): Type {
       if (param.defaultValue !== undefined) state.infer(param.defaultValue);
       state.declare(param.name, parameterInside(param, scope));
     }
-    return state.statements(node.body.statements);
+    return state.body(node.body);
   });
   const firstDefault = params.findIndex(({ defaultValue }) => defaultValue !== undefined);
   const type = functionType(
@@ -299,7 +299,7 @@ function inferTask(state: CheckState, body: Block, declare?: () => void): Type {
   const outer = state.frame;
   return state.activation(outer === undefined ? frame : { ...outer, result: undefined, returned }, () => {
     declare?.();
-    return union([...returned, state.statements(body.statements)]);
+    return union([...returned, state.body(body)]);
   });
 }
 

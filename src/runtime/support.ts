@@ -297,18 +297,25 @@ function spreadList(value: Value): readonly Value[] {
   throw typeError(`cannot destructure ${typeOf(value)} with [...] pattern — expected list`);
 }
 
-function undefinedVariable(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[]): never {
+function undefinedVariable(
+  module: ModuleRecord,
+  name: string,
+  line: number,
+  column: number,
+  inSight: readonly string[],
+  help?: string,
+): never {
   const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined variable: ${name}`) : runtimeError(`Undefined variable: ${name} (did you mean \`${near}\`?)`);
-  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: foreignName(name) });
+  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: help ?? foreignName(name) });
 }
 
-function undefinedCall(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[]): never {
+function undefinedCall(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[], help?: string): never {
   const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined builtin: ${name}`) : runtimeError(`Undefined builtin: ${name} (did you mean \`${near}\`?)`);
-  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: foreignName(name) });
+  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: help ?? foreignName(name) });
 }
 
 // ---- dicts, structs, destructuring ----

@@ -467,8 +467,16 @@ const SILENT: readonly Row[] = [
   },
   ...(
     [
-      ['len(5)', 'len', '1:5', 'int', 'value', 'string | bytes | list | dict | set | range', 'len([])\nlen({a: 1})\nlen(1 to 2)'],
-      ['sqrt("4")', 'sqrt', '1:6', 'string', 'value', 'int | float', 'sqrt(4)\nsqrt(to_int("4"))'],
+      [
+        'len(5)',
+        'len',
+        '1:5',
+        'int',
+        'value',
+        'string | bytes | list | dict | set | range',
+        'println([len([]), len({a: 1}), len(1 to 2)])',
+      ],
+      ['sqrt("4")', 'sqrt', '1:6', 'string', 'value', 'int | float', 'println([sqrt(4), sqrt(to_int("4"))])'],
       ['sleep("1s")', 'sleep', '1:7', 'string', 'time', 'duration | int | float', 'sleep(1ms)\nfn f(t) { sleep(t) }'],
       ['send(1, 2)', 'send', '1:6', 'int', 'channel', 'channel', 'send(channel("a"), 2)'],
       ['let x = 5\nlet k = keys(x)', 'keys', '2:14', 'int', 'dict', 'dict', 'let x = {a: 1}\nlet k = keys(x)'],
@@ -480,6 +488,32 @@ const SILENT: readonly Row[] = [
     code: 'HARN-LNT-004',
     right,
   })),
+  {
+    wrong: 'let s = " a"\ns.trim()\nprintln(s)',
+    message: "2:1 's' keeps its value: 'trim' gives a new one",
+    code: 'HARN-OWN-005',
+    help: 'write `s = s.trim(…)`',
+    right: 'let s = " a"\nprintln(s.trim())',
+  },
+  {
+    wrong: 'let s = " a"\ntrim(s)\nprintln(s)',
+    message: '2:1 nothing takes this value',
+    code: 'HARN-LNT-002',
+    help: '`trim` does nothing but answer',
+    right: 'fn trim(s) { println(s) }\ntrim(" a")\nlen("ab")',
+  },
+  {
+    wrong: 'var total = 0\nlet r = [1, 2].map({ x -> total += x })\nprintln(total)',
+    message: "2:27 'total' is a copy here: the variable outside keeps its value",
+    code: 'HARN-OWN-003',
+    help: 'return the new value, or share it through `atomic`, a channel or `shared_cell`',
+    right: 'var n = 0\nlet next = { ->\n  n = n + 1\n  n\n}\nfor x in [1, 2] { n += x }',
+  },
+  {
+    wrong: 'let n = "5"\nif n == 5 { println(n) }',
+    message: "2:4 Comparing string with int using '==' may give unexpected results",
+    right: 'let n = "5"\nif n == "5" { println(n) }',
+  },
   {
     wrong: 'println(contains({a: 1}, "a"))',
     message: "1:18 contains makes nothing of a value of type {a: int}: 'container' should be string | list",
@@ -533,12 +567,12 @@ const LINTS: readonly Row[] = [
   ...(
     [
       [
-        'fn f(xs) {\n  var n = 0\n  xs.for_each({ x -> n = n + x })\n  return n\n}',
+        'fn f(xs) {\n  var n = 0\n  xs.for_each({ x -> n = n + x; n })\n  return n\n}',
         '3:22',
         'fn f(xs) {\n  var n = 0\n  for x in xs { n = n + x }\n  return n\n}',
       ],
-      ['fn f() {\n  var n = 0\n  spawn { n = 1 }\n  return n\n}', '3:11', 'fn f() {\n  var n = 0\n  if true { n = 1 }\n  return n\n}'],
-      ['var n = 0\nfn f() { n += 1 }', '2:10', 'var n = 0\npipeline p(task) { n += 1 }'],
+      ['fn f() {\n  var n = 0\n  spawn { n = 1; n }\n  return n\n}', '3:11', 'fn f() {\n  var n = 0\n  if true { n = 1 }\n  return n\n}'],
+      ['var n = 0\nfn f() { n += 1; return n }', '2:10', 'var n = 0\npipeline p(task) { n += 1 }'],
     ] as const
   ).map(([wrong, at, right]) => ({
     wrong,

@@ -110,6 +110,19 @@ test('a name of another language is answered with ours', async () => {
   expect(renderRuntimeError(outcome.failure)).toContain('= help: write `nil`');
 });
 
+test.each([
+  ['println(x)\nlet x = 1', 'it is declared in line 2, which is not in sight here'],
+  ['if true { let z = 1 }\nprintln(z)', 'it is declared in line 1, which is not in sight here'],
+  ['enum Color { Red, Green }\nprintln(Red)', 'write `Color.Red`'],
+  ['println(1e5)', 'a number has no exponent: write out its zeros, or `pow(10.0, n)`'],
+  ['let x = 1\nx()', '`x` holds a value of type int, not a function'],
+  ['let n = 1\nprintln("n " + n)', 'write one text: `"n is ${n}"`'],
+])('%s fails with what to do', async (script, help) => {
+  const { outcome } = await runText(script);
+  if (outcome.kind !== 'failed') throw new Error(`the script ended with ${outcome.kind}`);
+  expect(outcome.failure.help).toBe(help);
+});
+
 test('a missing key of a service comes with what to do', async () => {
   const { outcome } = await runText('llm_call("hi", nil, {provider: "openai", model: "m"})');
   if (outcome.kind !== 'failed') throw new Error(`the script ended with ${outcome.kind}`);

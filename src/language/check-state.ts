@@ -5,6 +5,7 @@ import type { Block, Expression, Statement } from './ast.ts';
 import { Scope, type Variable } from './check-scope.ts';
 import type { Signature } from './check-signature.ts';
 import { Flow, type Path } from './narrow-flow.ts';
+import type { Resolution } from './scope.ts';
 import type { Declared, Type } from './types.ts';
 
 /** What the checker has to be told of the world outside of the file. */
@@ -14,6 +15,8 @@ export interface CheckEnvironment {
   readonly builtins: Lookup<string>;
   /** Declarations of the types that these signatures name, by their name, as Harn source. */
   readonly builtinTypes: Readonly<Record<string, string>>;
+  /** What the names of the file mean. */
+  readonly names: Resolution;
   /** Names that are values without a declaration. */
   readonly globals: ReadonlySet<string>;
   /** Functions and other values that imports bring in; an `Attributed` declaration keeps its attributes. */

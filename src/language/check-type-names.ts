@@ -1,9 +1,9 @@
 import { nearestName } from '../base/near-name.ts';
-import type { Parameter, Program, TypeNode, TypeParameter } from './ast.ts';
+import type { Parameter, TypeNode, TypeParameter } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
 import type { CheckState } from './check-state.ts';
 import { isKnownTypeName, KNOWN_TYPE_NAMES } from './type-resolve.ts';
-import { forEachChild, type TreeNode } from './walk.ts';
+import type { TreeNode } from './walk.ts';
 
 /** What other languages call the types of Harn. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -60,15 +60,11 @@ const FOREIGN: Readonly<Record<string, string>> = {
  * Names in type positions that nothing declares. Such an annotation is never checked (spec/language.md 8.8), so a
  * misspelt one goes unnoticed for ever.
  */
-export function checkTypeNames(state: CheckState, program: Program): void {
+export function checkTypeNames(state: CheckState): void {
   if (!state.environment.isComplete) return;
   const uses: { readonly name: string; readonly node: TypeNode }[] = [];
   const declared = new Set<string>();
-  const visit = (node: TreeNode): void => {
-    readTypes(node, declared, (type) => collectNames(type, uses));
-    forEachChild(node, visit);
-  };
-  for (const item of program.items) visit(item);
+  for (const node of state.environment.names.annotated) readTypes(node, declared, (type) => collectNames(type, uses));
   for (const { name, node } of uses) {
     if (declared.has(name) || isKnownTypeName(name) || state.fileScope.type(name) !== undefined) continue;
     const near = Object.hasOwn(FOREIGN, name)

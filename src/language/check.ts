@@ -25,7 +25,7 @@ export function checkProgram(program: Program, environment: CheckEnvironment): r
   if (last !== undefined) state.dropped.add(last);
   try {
     state.statements(program.items);
-    checkTypeNames(state, program);
+    checkTypeNames(state);
     checkIdleStatements(state, program);
   } catch (error) {
     // A tree nested deeper than the stack is left to the emitter, which has its own limit.

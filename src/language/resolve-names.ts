@@ -70,6 +70,7 @@ class Resolver {
   /** Nodes found so far that need statements: when it grows inside of an expression, that expression does too. */
   private lifts = 0;
   private readonly types: Statement[] = [];
+  private readonly annotated: TreeNode[] = [];
   private producesIterables = false;
   private counter = 0;
   private scope: BlockScope;
@@ -90,6 +91,7 @@ class Resolver {
       uses: this.uses,
       lifted: this.lifted,
       types: this.types,
+      annotated: this.annotated,
       producesIterables: this.producesIterables || this.uses.free.some(({ name }) => ITERABLE_MAKERS.has(name)),
       declared: (node, name) => {
         const variable = this.declarations.get(node)?.findLast((declared) => declared.name === name);
@@ -243,6 +245,7 @@ class Resolver {
       case 'ExpressionStatement':
         return this.visit(node.expression);
       case 'Call':
+        if (node.typeArgs.length > 0) this.annotated.push(node);
         this.scope.owner.waits.push(node);
         this.reference(node.callee);
         return this.operands(node, node.args);
@@ -257,6 +260,7 @@ class Resolver {
       case 'Block':
         return this.inBlock(node, () => this.statements(node.statements));
       case 'Binding':
+        if (node.type !== undefined) this.annotated.push(node);
         this.visit(node.value);
         if (node.pattern.kind === 'DictPattern') for (const { key } of node.pattern.fields) this.uses.picked.push(key);
         this.declarePattern(node.pattern, node.keyword === 'var' ? 'var' : 'let', node.value);
@@ -320,6 +324,7 @@ class Resolver {
       case 'TypeAlias':
       case 'Interface':
         this.types.push(node);
+        this.annotated.push(node);
         return;
       case 'Impl':
         this.types.push(node);
@@ -370,6 +375,7 @@ class Resolver {
   }
 
   private functionLike(node: TreeNode, params: readonly Parameter[], body: Block): void {
+    this.annotated.push(node);
     this.inFunction(node, () => {
       for (const param of params) {
         if (param.defaultValue !== undefined) this.visit(param.defaultValue);

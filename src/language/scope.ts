@@ -51,6 +51,8 @@ export interface Resolution {
   readonly lifted: ReadonlySet<TreeNode>;
   /** Types and implementations, wherever they stand. */
   readonly types: readonly Statement[];
+  /** Nodes in which a type may stand that somebody wrote. */
+  readonly annotated: readonly TreeNode[];
   /** Holds something that makes streams or generators. */
   readonly producesIterables: boolean;
   /** Variables by the node that declares them and their name. */

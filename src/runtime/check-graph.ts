@@ -31,6 +31,7 @@ export function checkGraph(graph: SourceGraph, { options, lints = false }: Check
     const imports = importedValues(module, scopes);
     const found = checkProgram(module.program, {
       role: module === graph.entry ? 'entry' : 'module',
+      names: module.names,
       builtins: BUILTINS,
       builtinTypes: BUILTIN_TYPES,
       globals: GLOBAL_NAMES,

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { checkProgram } from '../../src/language/check.ts';
 import type { CheckEnvironment } from '../../src/language/check-state.ts';
 import { parse } from '../../src/language/parser.ts';
+import { resolveNames } from '../../src/language/resolve-names.ts';
 import { BUILTIN_SIGNATURES } from '../../src/runtime/builtin-signatures.ts';
 import { BUILTIN_TYPES } from '../../src/runtime/builtin-types.ts';
 import { GLOBAL_NAMES } from '../../src/runtime/globals.ts';
@@ -17,6 +18,7 @@ export function checkText(
   const { program, diagnostics } = parse({ path: 'test.harn', text });
   if (reading === 'whole' && diagnostics.length > 0) throw new Error(`the test does not parse: ${diagnostics[0]?.message}`);
   return checkProgram(program, {
+    names: resolveNames(program),
     role: 'entry',
     builtins: BUILTINS,
     builtinTypes: BUILTIN_TYPES,

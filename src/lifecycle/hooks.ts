@@ -92,6 +92,11 @@ export class HookRegistry {
     this.#session = this.#session.filter((hook) => hook.source === 'manifest' || (name !== undefined && hook.event !== name));
   }
 
+  /** Events for which scripts have hooks, each once. */
+  scriptEvents(): readonly string[] {
+    return [...new Set(this.#session.filter(({ source }) => source === 'script').map(({ event }) => event))];
+  }
+
   /** Also while hooks are still being read: they may be about it. */
   has(event: SessionEvent): boolean {
     return this.#loading !== undefined || this.#session.some((hook) => hook.event === event);

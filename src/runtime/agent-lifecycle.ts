@@ -44,7 +44,10 @@ function createForRun(run: Run): Lifecycle {
     platform,
     realClock: realClock(platform.clock),
     runner: withLoopEnds(createLoopRunner(services), run),
-    rebinder: createRebinder(run, (root) => registerManifestHooks(run, root, lifecycle.hooks)),
+    rebinder: createRebinder(run, {
+      enterProject: (root) => registerManifestHooks(run, root, lifecycle.hooks),
+      scriptEvents: () => lifecycle.hooks.scriptEvents(),
+    }),
     locations,
     projectRoot: run.projectRoot,
     scriptDirectory: isUnfiled(run.scriptPath) ? undefined : directoryOf(run.scriptPath),

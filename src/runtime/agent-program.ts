@@ -17,7 +17,8 @@ import type { Value } from './value.ts';
 /** Sources up to this size in total go with the snapshot, so that it can be resumed without its files. */
 const EMBEDDED_LIMIT = 1 << 20;
 
-export function describeProgram(run: Run, options: Value): JsonObject | null {
+/** @param scriptHooks events for which the script has hooks: those of its body do not come back, which a resume says */
+export function describeProgram(run: Run, options: Value, scriptHooks: readonly string[]): JsonObject | null {
   const program = runningProgram(run);
   if (program === undefined) return null;
   const own = [...program.modules].reverse().filter(({ path }) => !path.startsWith('std/'));
@@ -41,6 +42,7 @@ export function describeProgram(run: Run, options: Value): JsonObject | null {
     tools: describeTools(options, sha256).map((tool) => withStoredModule(run, tool)),
     closures: liveClosures(options).map((closure) => describeClosure(run, closure)),
     argv: run.argv,
+    ...(scriptHooks.length === 0 ? {} : { script_hooks: [...scriptHooks] }),
   };
 }
 

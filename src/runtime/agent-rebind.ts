@@ -43,22 +43,27 @@ import { Dict, type HarnFunction, type Value } from './value.ts';
  * Makes a parked loop runnable in a process that never ran its script (spec/agents.md 5.12): load the program,
  * declarations only, find every tool and callback in it, and put the options together again.
  */
-export function createRebinder(run: Run, enterProject: EnterProject): Rebinder {
+export function createRebinder(run: Run, hooks: RestoringHooks): Rebinder {
   return {
-    rebind: (request) => rebind(run, request, enterProject),
-    rebindPredicate: (request) => rebindPredicate(run, request, enterProject),
+    rebind: (request) => rebind(run, request, hooks),
+    rebindPredicate: (request) => rebindPredicate(run, request, hooks),
     // A callable of conditions is a closure of the script that parked.
     describe: (slot, callable) => describeClosure(run, { slot, fn: callable as HarnFunction }),
   };
 }
 
-/** Told of the project of a loop that is restored, for the hooks of its manifest. */
-export type EnterProject = (root: string | undefined) => void;
+/** The hooks of the process that restores a loop. */
+export interface RestoringHooks {
+  /** Told of the project of the loop, for the hooks of its manifest. */
+  enterProject(root: string | undefined): void;
+  /** Events for which scripts have hooks in this process. */
+  scriptEvents(): readonly string[];
+}
 
-async function rebind(run: Run, request: RebindRequest, enterProject: EnterProject): Promise<Rebound> {
+async function rebind(run: Run, request: RebindRequest, hooks: RestoringHooks): Promise<Rebound> {
   const context = rootContext(run);
   const options = isJsonObject(request.config.options) ? request.config.options : {};
-  const program = request.program === null ? undefined : await loadParked(run, context, request, request.program, enterProject);
+  const program = request.program === null ? undefined : await loadParked(run, context, request, request.program, hooks);
   const closures = program === undefined ? new Map<string, HarnFunction>() : bindClosures(program);
   const tools = restoreTools(request, options, program, closures);
   const sessionId = typeof request.config.session_id === 'string' ? request.config.session_id : '';
@@ -74,20 +79,28 @@ async function rebind(run: Run, request: RebindRequest, enterProject: EnterProje
   return {
     live,
     model: await parkedModel(run, options),
-    warnings: program?.warnings ?? [],
+    warnings: [...(program?.warnings ?? []), ...lostHooks(request, hooks)],
     predicate: predicateOf(closures),
   };
+}
+
+/** Hooks that only the body of the script registers hold no more; those of modules and of the manifest are there again. */
+function lostHooks({ program }: RebindRequest, hooks: RestoringHooks): string[] {
+  const here = hooks.scriptEvents();
+  const lost = listOfJson(program?.script_hooks).filter((event) => !here.includes(String(event)));
+  if (lost.length === 0) return [];
+  return [`harn: hooks of the script for ${lost.join(', ')} do not hold here: its body does not run again; [[hooks]] of harn.toml do`];
 }
 
 /** As little of the program as the predicate needs: the other closures of the loop wait for its resume. */
 async function rebindPredicate(
   run: Run,
   request: RebindRequest,
-  enterProject: EnterProject,
+  hooks: RestoringHooks,
 ): Promise<Pick<Rebound, 'predicate' | 'warnings'>> {
   if (request.program === null) return { warnings: [] };
   const closures = objectsOf(request.program.closures).filter(({ slot }) => slot === PREDICATE_SLOT);
-  const program = await loadParked(run, rootContext(run), request, { ...request.program, closures }, enterProject);
+  const program = await loadParked(run, rootContext(run), request, { ...request.program, closures }, hooks);
   return { predicate: predicateOf(bindClosures(program)), warnings: program.warnings };
 }
 
@@ -135,10 +148,10 @@ async function loadParked(
   context: Context,
   request: RebindRequest,
   facts: JsonObject,
-  enterProject: EnterProject,
+  hooks: RestoringHooks,
 ): Promise<ParkedProgram> {
   const located = locateProgram(run, request, facts);
-  enterProject(findProjectRoot(run.platform, dirname(located.entry.path)));
+  hooks.enterProject(findProjectRoot(run.platform, dirname(located.entry.path)));
   const program = await compileParked(run, request, located);
   const [misfit] = toolMisfits(facts, located, program);
   if (misfit !== undefined) throw misfitFault(request, misfit);

@@ -62,7 +62,7 @@ export async function loopStart(context: Context, request: LoopRequest): Promise
     },
     carry: { policy: place.limits.policy ?? null },
     live: createLive(context, options, place),
-    program: describeProgram(context.run, options),
+    program: describeProgram(context.run, options, lifecycleOf(context.run).hooks.scriptEvents()),
     ...withInherited(context, place.sessionId, request.reminders, loopSeed(context, named, options)),
   };
 }

@@ -94,6 +94,25 @@ describe('a parked loop', () => {
     expect(events(again.stdout).at(-1)).toMatchObject({ error: { code: 'HARN-SUS-003', details: { status: 'awaiting' } } });
   });
 
+  test('hooks that only the body of the script registers hold no more after a cold resume, which says so; those of modules do', () => {
+    world.write('guard.harn', 'let hook = register_session_hook("post_resume", { event -> println("resumed") })\n');
+    world.write(
+      'hooked.harn',
+      `import "./guard"
+      pipeline main() {
+        register_session_hook("pre_resume", { event -> {block: true, reason: "not yet"} })
+        register_session_hook("post_resume", { event -> nil })
+        agent_loop("work", nil, {provider: "mock", tool_format: "native"})
+      }`,
+    );
+    expect(world.harn(['run', 'hooked.harn', '--llm-mock', mock('park.jsonl', PARKS)]).code).toBe(0);
+    const resumed = world.harn(['run', '--resume', world.snapshots()[0] as string, '--llm-mock', finish()]);
+    expect(resumed.stderr).toBe(
+      'harn: hooks of the script for pre_resume do not hold here: its body does not run again; [[hooks]] of harn.toml do\n',
+    );
+    expect([resumed.code, resumed.stdout.split('\n')[0]]).toEqual([0, 'resumed']);
+  });
+
   test('R70: the model sees the whole old conversation and the input', () => {
     const snapshot = park();
     world.harn(['run', '--resume', snapshot, '--llm-mock', finish(), '--', 'the typo is in line 3']);

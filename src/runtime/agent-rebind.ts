@@ -93,11 +93,7 @@ function lostHooks({ program }: RebindRequest, hooks: RestoringHooks): string[] 
 }
 
 /** As little of the program as the predicate needs: the other closures of the loop wait for its resume. */
-async function rebindPredicate(
-  run: Run,
-  request: RebindRequest,
-  hooks: RestoringHooks,
-): Promise<Pick<Rebound, 'predicate' | 'warnings'>> {
+async function rebindPredicate(run: Run, request: RebindRequest, hooks: RestoringHooks): Promise<Pick<Rebound, 'predicate' | 'warnings'>> {
   if (request.program === null) return { warnings: [] };
   const closures = objectsOf(request.program.closures).filter(({ slot }) => slot === PREDICATE_SLOT);
   const program = await loadParked(run, rootContext(run), request, { ...request.program, closures }, hooks);

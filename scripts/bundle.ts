@@ -50,7 +50,7 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
  * Modules with everything they import in a bundle of their own. They share libraries with the rest, and a chunk for what
  * is shared holds all that either side needs of it: zod as the MCP SDK wants it would weigh on every start.
  */
-const ALONE: readonly string[] = ['src/agent/mcp-client.ts'];
+const ALONE: readonly string[] = ['src/agent/mcp-client.ts', 'src/servers/mcp-server.ts'];
 
 export interface Bundle {
   /** Names this build: changes with any of its code. */

@@ -84,7 +84,9 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
   } catch (error) {
     await client.close().catch(() => undefined); // it never was open
     const tail = errorTail();
-    throw new Error(hide(`${startFault(spec, error)}${tail === '' ? '' : `\n${tail}`}`));
+    // The fault of the system goes along; one of a server may hold what must not be seen.
+    const cause = isSpawnFault(error) ? { cause: error } : {};
+    throw new Error(hide(`${startFault(spec, error)}${tail === '' ? '' : `\n${tail}`}`), cause);
   }
   const optionsOf = ({ signal, timeoutMs }: McpCall) => ({ signal, timeout: timeoutMs });
   return {
@@ -124,8 +126,11 @@ function questionOf({ inputRequests, requestState }: JsonObject): McpQuestion {
 }
 
 function startFault({ command }: McpSpec, error: unknown): string {
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
-  return String(syscall).startsWith('spawn') ? `failed to spawn ${command} (${String(code)})` : errorText(error);
+  return isSpawnFault(error) ? `failed to spawn ${command} (${String((error as { code?: unknown }).code)})` : errorText(error);
+}
+
+function isSpawnFault(error: unknown): boolean {
+  return String((error as { syscall?: unknown }).syscall).startsWith('spawn');
 }
 
 const TAIL_CHARS = 2000;

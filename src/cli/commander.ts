@@ -91,6 +91,16 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
       exitCode = await doctorCommand(platform, provider, options);
     });
 
+  addCommand(program, 'serve')
+    .description('serve what a script offers to clients of the Model Context Protocol')
+    .argument('<protocol>', 'mcp')
+    .argument('<file>', 'the script')
+    .addHelpText('after', SERVE_HELP)
+    .action(async (protocol: string, file: string) => {
+      const { serveCommand } = await import('./commands/serve.ts');
+      exitCode = await serveCommand(platform, protocol, parseRunArguments([file]));
+    });
+
   addCommand(program, 'completion')
     .description('print a script that completes harn in a shell')
     .argument('<shell>', 'bash, zsh or fish')
@@ -114,6 +124,11 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
   }
   return exitCode;
 }
+
+const SERVE_HELP = `
+The script runs to its end and registers what it offers with mcp_tools, mcp_resource, mcp_resource_template and
+mcp_prompt. It is then served over standard input and output until the client goes; what it prints goes to standard error.
+Exit codes: 0 the client has gone, 1 the script failed or offers nothing, 2 usage.`;
 
 const COMPLETION_HELP = `
 bash  source <(harn completion bash)

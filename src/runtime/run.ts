@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly onHost?: (run: Run) => void;
   /** Prepares run-wide services (mock models, hooks of the manifest) before anything runs. */
   readonly prepare?: (context: Context) => void | Promise<void>;
+  /** What goes on once the program has come to its end, while its tasks and handlers still live. */
+  readonly afterwards?: (context: Context) => Promise<void>;
 }
 
 /** How a run ended. */
@@ -101,6 +103,7 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
     options.onWarnings?.(program.warnings);
     await options.prepare?.(context);
     const value = await runProgram(host, context, program);
+    await options.afterwards?.(context);
     return { kind: 'value', value, exitCode: exitCodeOf(value) };
   } catch (error) {
     if (error instanceof ExitRequest) return { kind: 'exit', exitCode: error.exitCode };

@@ -7,7 +7,7 @@ import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { toShownJson } from '../../runtime/json.ts';
 import { INLINE, isUnfiled, STDIN } from '../../runtime/project-root.ts';
 import type { Failure } from '../../runtime/report.ts';
-import { errText, type RunOutcome, runScript } from '../../runtime/run.ts';
+import { errText, type RunOptions, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { agentEventListener } from '../agent-events.ts';
 import { builtinPolicy } from '../builtin-flags.ts';
 import { cachedPrograms } from '../cached-programs.ts';
@@ -26,7 +26,13 @@ export function runCommand(platform: Platform, args: RunArguments): Promise<numb
   return withRunOutput(platform, args, (output) => run(platform, args, output));
 }
 
-async function run(platform: Platform, args: RunArguments, output: RunOutput): Promise<number> {
+/** @param afterwards what goes on once the script has come to its end, within its run */
+export async function run(
+  platform: Platform,
+  args: RunArguments,
+  output: RunOutput,
+  afterwards?: RunOptions['afterwards'],
+): Promise<number> {
   const { options } = args;
   const palette = await paletteFor(platform, 'stderr');
   const script = await readScript(platform, args);
@@ -47,6 +53,7 @@ async function run(platform: Platform, args: RunArguments, output: RunOutput): P
     },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
     prepare: (context) => models.apply(context.run),
+    ...(afterwards === undefined ? {} : { afterwards }),
     ...(programs === undefined ? {} : { programs }),
     onWarnings: (warnings) => {
       for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, palette));

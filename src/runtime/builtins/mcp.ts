@@ -5,13 +5,14 @@ import type { Json } from '../../base/json.ts';
 import { agentServices } from '../agent-services.ts';
 import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
-import type { Context } from '../context.ts';
+import type { Context, Run } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { errorDetail } from '../file-errors.ts';
 import { toJson } from '../json.ts';
 import { readServerCard, scriptPool } from '../mcp.ts';
+import { registerPrompt, registerResource, registerTemplate, registerTools } from '../mcp-offer.ts';
 import { Dict, Handle, typeOf, type Value } from '../value.ts';
 
 /** Servers of the Model Context Protocol, used by the script itself; for the tools of a loop see `mcp_servers` of agent_loop. */
@@ -121,6 +122,16 @@ async function registryStatus(context: Context): Promise<Value> {
   return agentValue({ count: servers.length, active: servers.filter((server) => server.active).length, servers });
 }
 
+/** What the script offers itself; `harn serve mcp` serves it. */
+function offering(signature: string, doc: string, register: (run: Run, value: Value) => void): Builtin {
+  return builtin(signature, doc, async (context, [value]) => {
+    register(context.run, value);
+    return undefined;
+  });
+}
+
+const SERVED = 'once `harn serve mcp` serves the script';
+
 export const MCP: BuiltinGroup = {
   name: 'mcp',
   title: 'Model Context Protocol',
@@ -190,6 +201,27 @@ export const MCP: BuiltinGroup = {
         await scriptPool(context.run).release(display(name));
         return undefined;
       },
+    ),
+    mcp_tools: offering('(registry: any) -> nil', `Offers tools to clients of the protocol, ${SERVED}.`, (run, registry) =>
+      registerTools(run, 'mcp_tools', registry),
+    ),
+    mcp_serve: offering('(registry: any) -> nil', 'Another name of mcp_tools.', (run, registry) =>
+      registerTools(run, 'mcp_serve', registry),
+    ),
+    mcp_resource: offering(
+      '(config: any) -> nil',
+      `Offers a text, ${SERVED}: \`{uri, name, text, description?, mime_type?}\`.`,
+      registerResource,
+    ),
+    mcp_resource_template: offering(
+      '(config: any) -> nil',
+      `Offers texts that a function makes from their address, ${SERVED}: \`{uri_template, name, handler, description?, mime_type?}\`. The handler gets the parts of the address by name.`,
+      registerTemplate,
+    ),
+    mcp_prompt: offering(
+      '(config: any) -> nil',
+      `Offers a prompt, ${SERVED}: \`{name, handler, description?, arguments?}\`. The handler gives a text, or a list of \`{role, content}\`.`,
+      registerPrompt,
     ),
     mcp_server_card: builtin(
       '(path: string) -> dict',

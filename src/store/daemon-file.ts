@@ -80,6 +80,7 @@ export function writeDaemonMeta(disk: Disk, path: string, meta: DaemonMeta): voi
 export function readDaemonMeta(files: Files, path: string, target = path): DaemonMeta | undefined {
   if (!files.exists(path)) return undefined;
   const given = parseJson(files.readText(path));
+  if (given === undefined) throw snapshotError('malformed', `${path} is not valid JSON`, { target, path });
   const decoded = metaSchema().safeParse(given);
   if (decoded.success) return decoded.data as DaemonMeta; // unknown keys are kept
   const issue = decoded.error.issues[0];

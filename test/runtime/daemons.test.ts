@@ -167,6 +167,16 @@ describe('daemons of scripts (11.3)', () => {
     expect(out.join('\n')).toContain('hello');
   });
 
+  test.each([
+    ['{', 'is not valid JSON'],
+    ['{"_type": "daemon_meta", "id": 5}', 'field `id` of'],
+  ])('a daemon.meta.json that holds %s is refused', async (text, said) => {
+    await lines(`llm_mock({text: "ready"})\nlet d = ${SPAWN}\ndaemon_stop(d)`);
+    writeFileSync(join(folder.path, 'd/daemon.meta.json'), text);
+    const [code, message] = await lines('let e = try { daemon_resume(DIR) } catch (e) { e }\nprintln(e.code)\nprintln(e)');
+    expect([code, message]).toEqual(['HARN-SUS-004', expect.stringContaining(said)]);
+  });
+
   test('an interval that went by meanwhile fires once, and changed paths are one wake', async () => {
     writeFileSync(join(folder.path, 'watched'), '1');
     const watched = JSON.stringify(join(folder.path, 'watched'));

@@ -351,7 +351,8 @@ function recorded(method: string, status: string, entry: JsonObject): Value {
 
 function hookArguments(operation: string, second: Value, third: Value): { readonly pattern: string; readonly handler: HarnFunction } {
   if (isCallable(second)) return { pattern: '*', handler: second };
-  return { pattern: second === undefined ? '*' : display(second), handler: requireCallable(operation, third) };
+  // With one value behind the event it is the handler, whatever it is.
+  return { pattern: second === undefined ? '*' : display(second), handler: requireCallable(operation, third ?? second) };
 }
 
 function requireCallable(operation: string, value: Value): HarnFunction {

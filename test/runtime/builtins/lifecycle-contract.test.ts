@@ -473,6 +473,7 @@ register_session_hook("pre_resume", { e -> println([e.has_input, e.continue_tran
 println(__host_fire_session_hook("PreResume", {handle: "h", reason: "r", has_input: false, continue_transcript: true, input: "secret", conditions: {on_event: "t"}}))
 register_session_hook("post_turn", { e -> {modify: {a: 2}} })
 println(__host_fire_session_hook("post_turn", {a: 1}))
+println(try { register_session_hook("pre_suspend", 5) } catch e { e })
 println(try { __host_fire_session_hook("odd") } catch e { e.starts_with("unknown hook event 'odd'; expected one of pre_suspend,") })
 `,
     [
@@ -480,6 +481,7 @@ println(try { __host_fire_session_hook("odd") } catch e { e.starts_with("unknown
       '[true, false, nil]',
       '{control: modify, modify: {continue_transcript: false, handle: h, has_input: true, reason: r, resume_input: in}}',
       '{control: allow}',
+      'register_session_hook: expected a function, got int',
       'true',
     ],
   ],

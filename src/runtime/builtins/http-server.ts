@@ -1,5 +1,5 @@
 import { optionsArgument, textArgument } from '../arguments.ts';
-import type { BuiltinGroup } from '../builtin.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictGet, dictOf } from '../dict.ts';
 import { isTruthy } from '../equality.ts';
@@ -39,6 +39,18 @@ function open(context: Context, options: Dict): Dict {
   const id = `http_server_${registry.size + 1}`;
   registry.set(id, new HttpServer(routeOptions(options), dictGet(options, 'ready') !== false));
   return handleOf(id);
+}
+
+/** A builtin that gives a server a function of the script, and gives the server back. */
+function taking(name: string, doc: string, give: (server: HttpServer, handler: HarnFunction) => void): Builtin {
+  return {
+    signature: '(server: any, handler: any) -> dict',
+    doc,
+    call: (c, _d, server, handler) => {
+      give(serverOf(name, c, server), requireCallable(name, handler));
+      return handleOf(idOf(server));
+    },
+  };
 }
 
 function dispatch(name: string, context: Context, depth: number, server: Value, request: Value): Promise<Value> {
@@ -113,22 +125,20 @@ export const HTTP_SERVER: BuiltinGroup = {
         return handleOf(idOf(server));
       },
     },
-    http_server_before: {
-      signature: '(server: any, handler: any) -> dict',
-      doc: 'Adds a function that sees each request first; it gives a request to go on with, or a response.',
-      call: (c, _d, server, handler) => {
-        serverOf('http_server_before', c, server).before.push(requireCallable('http_server_before', handler));
-        return handleOf(idOf(server));
+    http_server_before: taking(
+      'http_server_before',
+      'Adds a function that sees each request first; it gives a request to go on with, or a response.',
+      (server, handler) => {
+        server.before.push(handler);
       },
-    },
-    http_server_after: {
-      signature: '(server: any, handler: any) -> dict',
-      doc: 'Adds a function of response and request that may give another response.',
-      call: (c, _d, server, handler) => {
-        serverOf('http_server_after', c, server).after.push(requireCallable('http_server_after', handler));
-        return handleOf(idOf(server));
+    ),
+    http_server_after: taking(
+      'http_server_after',
+      'Adds a function of response and request that may give another response.',
+      (server, handler) => {
+        server.after.push(handler);
       },
-    },
+    ),
     http_server_request: {
       signature: '(server: any, request: dict) -> dict',
       doc: 'The response to `{method, path, headers, query, body, client_ip}`.',
@@ -149,28 +159,22 @@ export const HTTP_SERVER: BuiltinGroup = {
         return isTruthy(ready);
       },
     },
-    http_server_readiness: {
-      signature: '(server: any, handler: any) -> dict',
-      doc: 'Lets a function decide whether the server is ready.',
-      call: (c, _d, server, handler) => {
-        serverOf('http_server_readiness', c, server).readiness = requireCallable('http_server_readiness', handler);
-        return handleOf(idOf(server));
-      },
-    },
+    http_server_readiness: taking('http_server_readiness', 'Lets a function decide whether the server is ready.', (server, handler) => {
+      server.readiness = handler;
+    }),
     http_server_ready: {
       signature: '(server: any) -> bool',
       doc: 'Whether the server would answer now.',
       colour: 'async',
       call: (c, d, server) => serverOf('http_server_ready', c, server).ready(c, d, handleOf(idOf(server))),
     },
-    http_server_on_shutdown: {
-      signature: '(server: any, handler: any) -> dict',
-      doc: 'Adds a function that runs when the server shuts down.',
-      call: (c, _d, server, handler) => {
-        serverOf('http_server_on_shutdown', c, server).onShutdown.push(requireCallable('http_server_on_shutdown', handler));
-        return handleOf(idOf(server));
+    http_server_on_shutdown: taking(
+      'http_server_on_shutdown',
+      'Adds a function that runs when the server shuts down.',
+      (server, handler) => {
+        server.onShutdown.push(handler);
       },
-    },
+    ),
     http_server_shutdown: {
       signature: '(server: any) -> bool',
       doc: 'Shuts the server down; false when it was down already.',

@@ -6,11 +6,11 @@ import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
 import { NEW_COUNTERS, readLoopState } from '../../src/agent/loop-state.ts';
 import type { ModelRequest } from '../../src/agent/provider.ts';
 import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
-import { integrityFaults } from '../../src/agent/transcript.ts';
 import { repairState } from '../../src/agent/transcript-doctor.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import type { ResumeFacts } from '../../src/lifecycle/activation.ts';
 import { frozenClock, runActivation, SESSION_ID, script, WORKER_ID } from './fake-activation.ts';
+import { integrityFaults } from './integrity-faults.ts';
 
 /**
  * A restore never bricks: whatever JSON stands where a transcript should be, the loop gets one that each service can

@@ -162,9 +162,10 @@ describe('continue_transcript (5.6)', () => {
     const before = parked();
     const loop = { ...before.loop, consecutive_text_only: 2, option_patches: { temperature: 1 }, interrupted };
     const afresh = applyResume({ ...before, loop }, { ...FACTS, continueTranscript: false }, WORKER_ID, SESSION_ID);
-    const anew = { activations: 2, iterations_completed: 4, consecutive_text_only: 0, option_patches: {}, tools_used: ['read', 'grep'] };
+    const anew = { activations: 2, iterations_completed: 4, consecutive_text_only: 0, tools_used: ['read', 'grep'] };
     expect(afresh.loop).toMatchObject({ ...anew, pending_feedback: [] });
     expect(afresh.loop.interrupted).toBeUndefined();
+    expect(afresh.loop.option_patches).toEqual({});
     expect((afresh.transcript as JsonObject).state).toBe('active');
     const continued = applyResume({ ...before, loop }, FACTS, WORKER_ID, SESSION_ID);
     expect(continued.loop).toMatchObject({ ...anew, pending_feedback: [{ kind: 'nudge', content: 'old' }], interrupted });

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { applyResume } from '../../src/agent/apply-resume.ts';
 import { foldJournal } from '../../src/agent/fold-journal.ts';
 import type { Tool } from '../../src/agent/tool.ts';
-import { integrityFaults, plainEvent } from '../../src/agent/transcript.ts';
+import { plainEvent } from '../../src/agent/transcript.ts';
 import type { LoopState, ResumeFacts } from '../../src/lifecycle/activation.ts';
 import { parkedAndBack, runActivation, SESSION_ID, script, sent, throughText, tool, WORKER_ID } from './fake-activation.ts';
+import { integrityFaults } from './integrity-faults.ts';
 
 /** A call that asked for a park before it went on, as tools of MCP servers may, and processes that die while it goes on. */
 const ASK = { text: '', tool_calls: [{ id: 'c1', name: 'transfer', args: {} }] };

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { applyResume } from '../../src/agent/apply-resume.ts';
 import { foldJournal } from '../../src/agent/fold-journal.ts';
 import { initialState } from '../../src/agent/runner.ts';
-import { integrityFaults } from '../../src/agent/transcript.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopState, ResumeFacts } from '../../src/lifecycle/activation.ts';
 import { result, runActivation, SESSION_ID, script, sent, throughText, tool, WORKER_ID } from './fake-activation.ts';
+import { integrityFaults } from './integrity-faults.ts';
 
 const CONFIG = { task: 'Do it', session_id: SESSION_ID };
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { integrityFaults } from '../../src/agent/transcript.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Files } from '../../src/platform/platform.ts';
+import { integrityFaults } from '../agent/integrity-faults.ts';
 import { effectsOf } from './loop-world.ts';
 
 const UNKNOWN = /its outcome is unknown/;

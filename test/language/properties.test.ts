@@ -80,6 +80,15 @@ test('lexer and parser never throw', () => {
   );
 });
 
+test('nor do they on arbitrary bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
+      expect(() => parse({ path: 'test.harn', text: new TextDecoder().decode(bytes) })).not.toThrow();
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('what was formatted reads as the same tree, with the same comments, and stays as it is', () => {
   fc.assert(
     fc.property(commentedProgram, (text) => {

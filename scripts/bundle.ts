@@ -40,6 +40,7 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
       'src/agent/capabilities.ts',
       'src/agent/llm-settings.ts',
       'src/agent/llm-errors.ts',
+      'src/base/assert-never.ts',
     ],
   ],
   ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],

@@ -100,16 +100,21 @@ export class CompileCache {
 }
 
 /**
- * A name for a text: two rounds of 32 bits (FNV-1a from two starts). Which text an entry belongs to is compared anyway, and
- * loading node:crypto takes longer than all else that a run from the cache does.
+ * A name for a text: two rounds of 32 bits (FNV-1a from two starts), four bytes at a time because this is cold code. Which
+ * text an entry belongs to is compared anyway, and loading node:crypto takes longer than all else that a run from the cache does.
  */
 function nameOf(text: string): string {
+  const bytes = Buffer.alloc(Math.ceil(Buffer.byteLength(text) / 4) * 4);
+  bytes.write(text);
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x01000193) ^ (high >>> 15);
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as number;
+    low = Math.imul(low ^ word, 0x01000193);
+    low ^= low >>> 15;
+    high = Math.imul(high ^ word, 0x85ebca6b);
+    high ^= high >>> 13;
   }
   return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }

@@ -19,7 +19,7 @@ const BUSY_WHILE_STOPPING_MS = 100;
  *
  * Node tells of a signal from the event loop, which code that never waits keeps from turning. Such code is found out
  * by the checks of its loops and calls; nobody listens then, so that the system ends the process at the next signal.
- * The end of the grace time is found in the same way (docs/decisions/014).
+ * The end of the grace time is found in the same way (docs/decisions/015).
  */
 export class SignalWatch {
   /** Resolves with the exit code once a signal has ended the run; never otherwise. */

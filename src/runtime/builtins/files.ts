@@ -215,7 +215,7 @@ export const FILES: BuiltinGroup = {
         ),
     },
     walk_dir: {
-      signature: '(root: any, options: any = nil) -> list<dict>',
+      signature: '(root: any, options: any = nil) -> list<dict> | dict',
       doc: '`{path, is_dir, is_file, depth}` of everything below a directory, itself included. With `background: true` the handle of the work, whose result comes to the loop as feedback.',
       colour: 'async',
       call: (c, _d, root, options) => {
@@ -228,7 +228,7 @@ export const FILES: BuiltinGroup = {
       },
     },
     glob: {
-      signature: '(pattern: any, base: any = nil) -> list<string>',
+      signature: '(pattern: any, base: any = nil) -> list<string> | dict',
       doc: 'Paths of files that match, sorted. Instead of the base a dict: `base`, and `background: true` for the handle of the work, whose result comes to the loop as feedback.',
       colour: 'async',
       call: (c, _d, pattern, base) => {

@@ -125,7 +125,7 @@ function commonRoots(a: readonly string[], b: readonly string[]): string[] {
 /** @param fallback for a level that is not given; by default one below all others */
 /** Position of a side-effect level, harmless ones first. */
 export function levelOf(level: Json | undefined, fallback = -1): number {
-  const index = typeof level === 'string' ? LEVELS.indexOf(level) : -1;
+  const index = typeof level === 'string' ? (LEVELS as readonly string[]).indexOf(level) : -1;
   if (index >= 0) return index;
   // A word that nobody knows must not be read as harmless.
   return typeof level === 'string' ? LEVELS.length - 1 : fallback;

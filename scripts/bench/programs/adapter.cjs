@@ -1,5 +1,5 @@
 // The adapter of a provider, loaded and made as a process of harn does it: from the packs of the build with their code
-// caches, and whatever packs those need.
+// caches, and whatever packs those need. Without a provider: only what every process of harn loads, for comparison.
 const { existsSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
@@ -26,6 +26,10 @@ function evaluate(pack) {
 }
 
 const provider = process.argv[2];
+if (provider === undefined) {
+  evaluate('main.cjs');
+  process.exit();
+}
 const adapters = Object.values(evaluate('models.cjs')).find((exports) => 'createRemoteProvider' in exports);
 const service = { protocol: provider, baseUrl: 'http://127.0.0.1', keyVariables: [], key: 'none' };
 const settings = { services: { [provider]: service }, aliases: {}, capabilities: {} };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { WorkflowOutcome, WorkflowPort } from '../agent/workflow-run.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, parseJsonObject } from '../base/json.ts';
 import type { LoopPlace } from './agent-context.ts';
 import { agentValue, field, optionalText } from './agent-values.ts';
 import { callValue } from './call.ts';
@@ -42,8 +42,11 @@ export function workflowPort(context: Context, options: Value, place: LoopPlace)
     saved: () => {
       const { files } = run.platform;
       if (!files.exists(path)) return undefined;
-      const saved = JSON.parse(files.readText(path)) as Json;
-      return isJsonObject(saved) ? saved : undefined;
+      const saved = parseJsonObject(files.readText(path));
+      // To begin again would do once more what finished stages did: that is for a person to decide.
+      if (saved === undefined)
+        throw plainError(`the run of the graph in ${path} cannot be read; move the file away to begin with the first stage again`);
+      return saved;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -219,10 +219,16 @@ wait_agent(spawn_agent({task: "go", graph: flow, options: {persist_path: "${run}
     const place = { platform: createNodePlatform(), stateRoot: join(directory, '.harn') };
     const { value } = await runIn(place, script);
     expect(value.status).toBe('completed');
+    const again = answers({ tool_calls: [{ name: 'crash', arguments: {} }] });
+    cpSync(join(directory, 'left'), join(directory, 'torn'), { recursive: true });
+    writeFileSync(run, '{"half');
+    const torn = { platform: createNodePlatform(), stateRoot: join(directory, 'torn') };
+    const tornSnapshot = join(directory, 'torn', 'workers', `${String(value.id)}.json`);
+    expect((await resumeIn(torn, tornSnapshot, undefined, again)).summary).toMatchObject({ status: 'failed' });
+    expect(readFileSync(tornSnapshot, 'utf8')).toContain(`the run of the graph in ${run} cannot be read; move the file away`);
     renameSync(`${run}.left`, run);
     const left = { platform: createNodePlatform(), stateRoot: join(directory, 'left') };
     const snapshot = join(directory, 'left', 'workers', `${String(value.id)}.json`);
-    const again = answers({ tool_calls: [{ name: 'crash', arguments: {} }] });
     const { summary } = await resumeIn(left, snapshot, undefined, again);
     expect(summary).toMatchObject({ status: 'completed', run: { completed_nodes: ['a', 'b'] } });
     expect(readFileSync(join(directory, 'effects'), 'utf8').split('\n')).toEqual(['first', 'second', 'second', '']);

@@ -43,8 +43,10 @@ it('a file that may not be read is a finding, in text as in JSON', async () => {
   platform.files.readText = () => {
     throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', syscall: 'open' });
   };
-  expect(await main(['check', '/work'], platform)).toBe(1);
-  expect(platform.stdio.stderr).toBe(`error: cannot read the file: EACCES\n  --> /project/secret.harn\n1 file checked: 1 error, 0 warnings\n`);
+  expect(await main(['check', '/project'], platform)).toBe(1);
+  expect(platform.stdio.stderr).toBe(
+    `error: cannot read the file: EACCES\n  --> /project/secret.harn\n1 file checked: 1 error, 0 warnings\n`,
+  );
 });
 
 it('a script on standard input is checked and run like a file, under the name <stdin>', () => {

@@ -39,13 +39,13 @@ it('--json has the same facts for programs', () => {
 });
 
 it('a file that may not be read is a finding, in text as in JSON', async () => {
-  const platform = createFakePlatform({ files: { '/project/secret.harn': 'println(1)' } });
+  const platform = createFakePlatform({ files: { '/elsewhere/secret.harn': 'println(1)' } });
   platform.files.readText = () => {
     throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', syscall: 'open' });
   };
-  expect(await main(['check', '/project'], platform)).toBe(1);
+  expect(await main(['check', '/elsewhere'], platform)).toBe(1);
   expect(platform.stdio.stderr).toBe(
-    `error: cannot read the file: EACCES\n  --> /project/secret.harn\n1 file checked: 1 error, 0 warnings\n`,
+    `error: cannot read the file: EACCES\n  --> /elsewhere/secret.harn\n1 file checked: 1 error, 0 warnings\n`,
   );
 });
 

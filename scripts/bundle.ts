@@ -27,31 +27,34 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
   ],
   // Both of the next ones need it; alone, neither has to load the other.
   ['toml', ['node_modules/smol-toml/dist/parse.js']],
-  ['compile', ['src/runtime/compile-program.ts']],
+  ['compile', ['src/runtime/program/compile-program.ts']],
   ['workers', ['src/cli/commands/workers-list.ts']],
   // What agents and the adapters of models both need; without the schema library, which adapters do not.
   [
     'messages',
     [
-      'src/agent/message.ts',
-      'src/agent/tool-search.ts',
-      'src/agent/structured-output.ts',
-      'src/agent/answer-parts.ts',
-      'src/agent/capabilities.ts',
-      'src/agent/llm-settings.ts',
-      'src/agent/llm-errors.ts',
+      'src/agent/transcript/message.ts',
+      'src/agent/tools/tool-search.ts',
+      'src/agent/model-call/structured-output.ts',
+      'src/agent/providers/answer-parts.ts',
+      'src/agent/providers/capabilities.ts',
+      'src/agent/providers/llm-settings.ts',
+      'src/agent/providers/llm-errors.ts',
       'src/base/assert-never.ts',
     ],
   ],
-  ['agent', ['src/cli/commands/resume.ts', 'src/runtime/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts']],
-  ['models', ['src/agent/remote-provider.ts']],
+  [
+    'agent',
+    ['src/cli/commands/resume.ts', 'src/runtime/agents/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts'],
+  ],
+  ['models', ['src/agent/providers/remote-provider.ts']],
 ];
 
 /**
  * Modules with everything they import in a bundle of their own. They share libraries with the rest, and a chunk for what
  * is shared holds all that either side needs of it: zod as the MCP SDK wants it would weigh on every start.
  */
-const ALONE: readonly string[] = ['src/agent/mcp-client.ts', 'src/servers/mcp-server.ts'];
+const ALONE: readonly string[] = ['src/agent/mcp/mcp-client.ts', 'src/servers/mcp-server.ts'];
 
 export interface Bundle {
   /** Names this build: changes with any of its code. */

@@ -3,12 +3,12 @@ import { renderElapsed } from '../base/elapsed.ts';
 import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { LoopState, ResumeFacts } from '../lifecycle/activation.ts';
-import { transcriptDigest } from './digest.ts';
 import { firstCodePoints } from './json-text.ts';
 import { type LoopCounters, type LoopParts, readLoopState, writeLoopState } from './loop-state.ts';
-import { userMessage } from './message.ts';
 import { clearReminders, injectReminder, type ReminderSpec } from './reminder.ts';
-import { appendMessage, plainEvent, type Transcript } from './transcript.ts';
+import { transcriptDigest } from './transcript/digest.ts';
+import { userMessage } from './transcript/message.ts';
+import { appendMessage, plainEvent, type Transcript } from './transcript/transcript.ts';
 
 /** Key and tag of the reminder that tells a model of the gap. */
 export const RESUME_CONTINUITY = 'resume_continuity';

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Activation, TopicView } from '../lifecycle/activation.ts';
 import type { Clock } from '../platform/platform.ts';
 import type { CallResult } from './loop-state.ts';
-import { isReadOnly, type Tool } from './tool.ts';
+import { isReadOnly, type Tool } from './tools/tool.ts';
 
 /**
  * `autonomy_budget` (spec/agents.md 3.2, 3.7 row 7): how many tool calls with effects may run in an hour and in a day

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { firstCodePoints } from './json-text.ts';
 import type { CallUsage } from './loop-state.ts';
-import { type Message, messageCalls, messageText, userMessage } from './message.ts';
-import type { CallPolicy, ModelWorld } from './model-call.ts';
-import type { ModelRequest } from './provider.ts';
-import { type ModelTarget, resolveModel } from './resolve-model.ts';
-import { callShaped } from './structured-call.ts';
+import type { CallPolicy, ModelWorld } from './model-call/model-call.ts';
+import { callShaped } from './model-call/structured-call.ts';
+import type { ModelRequest } from './providers/provider.ts';
+import { type ModelTarget, resolveModel } from './providers/resolve-model.ts';
+import { type Message, messageCalls, messageText, userMessage } from './transcript/message.ts';
 
 /**
  * `done_judge` and `verify_completion` as dicts (spec/agents.md 3.2): another model call that decides whether the work

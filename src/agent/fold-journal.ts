@@ -3,8 +3,8 @@ import type { LoopState } from '../lifecycle/activation.ts';
 import { applyRecord, type LoopProgress, type OpenTurn } from './loop-record.ts';
 import { decodeRecords } from './loop-record-schema.ts';
 import { type CallResult, type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
-import { messageCalls, messageText, type ToolCall } from './message.ts';
-import { parseTextResponse } from './text-tools.ts';
+import { parseTextResponse } from './tools/text-tools.ts';
+import { messageCalls, messageText, type ToolCall } from './transcript/message.ts';
 
 /**
  * Reads a journal: the records over the state they build on, and then the turn in flight, if a crash left one

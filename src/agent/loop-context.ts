@@ -2,16 +2,16 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { Activation } from '../lifecycle/activation.ts';
 import type { Files, FileWatcher } from '../platform/platform.ts';
 import type { AutonomyMeter } from './autonomy.ts';
-import type { WakeSources } from './daemon-sources.ts';
+import type { WakeSources } from './daemon/daemon-sources.ts';
 import type { LoopLive } from './loop-live.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { applyRecord, editTranscript, type LoopProgress, type LoopRecord } from './loop-record.ts';
 import type { RequestFrame } from './loop-request.ts';
-import type { ModelWorld } from './model-call.ts';
+import type { ModelWorld } from './model-call/model-call.ts';
 import { noteReminderChanges } from './reminder-notes.ts';
-import type { SessionEdit } from './session-edit.ts';
-import type { Dispatcher } from './tool-dispatch.ts';
-import type { NewEvent, Transcript } from './transcript.ts';
+import type { Dispatcher } from './tools/tool-dispatch.ts';
+import type { SessionEdit } from './transcript/session-edit.ts';
+import type { NewEvent, Transcript } from './transcript/transcript.ts';
 
 export interface LoopWorld extends ModelWorld {
   readonly env: (name: string) => string | undefined;

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { ParkRequest } from '../lifecycle/activation.ts';
-import type { DaemonPort } from './daemon-port.ts';
+import type { DaemonPort } from './daemon/daemon-port.ts';
 import type { Feedback } from './loop-state.ts';
-import type { ModelAnswer, ModelRequest } from './provider.ts';
+import type { ModelAnswer, ModelRequest } from './providers/provider.ts';
 import type { ReminderSpec } from './reminder.ts';
-import type { SessionEdit } from './session-edit.ts';
-import type { Tool, ToolReturn } from './tool.ts';
-import type { NewEvent, Transcript } from './transcript.ts';
+import type { Tool, ToolReturn } from './tools/tool.ts';
+import type { SessionEdit } from './transcript/session-edit.ts';
+import type { NewEvent, Transcript } from './transcript/transcript.ts';
 import type { WorkflowPort } from './workflow-run.ts';
 
 /**

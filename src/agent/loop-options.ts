@@ -3,18 +3,18 @@ import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AutonomyBudget } from './autonomy.ts';
-import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './compaction.ts';
-import type { DaemonOptions } from './daemon.ts';
+import type { DaemonOptions } from './daemon/daemon.ts';
 import type { DoneJudge } from './done-judge.ts';
 import { knownOptions, unknownOptions } from './known-options.ts';
-import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call.ts';
-import { checkModelOptions } from './model-options.ts';
-import type { InheritedLimits } from './permissions.ts';
-import { LEVELS } from './policy.ts';
+import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call/model-call.ts';
+import { checkModelOptions } from './model-call/model-options.ts';
 import { reminderError } from './reminder.ts';
 import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
 import { decodeSkillMatching, decodeSkills, type Skill, type SkillMatching } from './skills.ts';
-import { DEFAULT_SENTINEL } from './text-tools.ts';
+import type { InheritedLimits } from './tools/permissions.ts';
+import { LEVELS } from './tools/policy.ts';
+import { DEFAULT_SENTINEL } from './tools/text-tools.ts';
+import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './transcript/compaction.ts';
 
 /** Options of `agent_loop` (spec/agents.md 3.2), decoded once per activation from the JSON part of what was given. */
 export interface LoopOptions {

@@ -4,8 +4,8 @@ import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import type { LoopRecord } from './loop-record.ts';
-import type { Message } from './message.ts';
-import { sendableMessage } from './message-shape.ts';
+import type { Message } from './transcript/message.ts';
+import { sendableMessage } from './transcript/message-shape.ts';
 
 /**
  * Records of a journal as they are read back (spec/agents.md 4.9). A journal has no checksum: a line that is JSON may

@@ -9,10 +9,10 @@ import {
   type RecordedEnd,
   withNames,
 } from './loop-state.ts';
-import { type Message, toolMessage, userMessage } from './message.ts';
 import { expireReminders, injectReminder, type ReminderSpec } from './reminder.ts';
-import { renderFeedback, renderTextResult } from './text-tools.ts';
-import { appendEvent, appendMessage, type NewEvent, type Transcript } from './transcript.ts';
+import { renderFeedback, renderTextResult } from './tools/text-tools.ts';
+import { type Message, toolMessage, userMessage } from './transcript/message.ts';
+import { appendEvent, appendMessage, type NewEvent, type Transcript } from './transcript/transcript.ts';
 
 /**
  * The journal records of a loop (spec/agents.md 4.9) and what each does to its state.

@@ -1,15 +1,15 @@
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
-import { decodeMessages } from './decode-message.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { effectiveSentinel } from './loop-options.ts';
-import type { Message } from './message.ts';
-import type { ModelRequest, NativeToolSearch, ToolSpec } from './provider.ts';
+import type { ModelRequest, NativeToolSearch, ToolSpec } from './providers/provider.ts';
+import type { ModelTarget } from './providers/resolve-model.ts';
 import { type Reminder, renderReminders } from './reminder.ts';
-import type { ModelTarget } from './resolve-model.ts';
 import { AWAIT_RESUMPTION, AWAIT_RESUMPTION_SPEC } from './self-park.ts';
-import { renderToolContract } from './text-tools.ts';
-import { type Tool, toolSpec } from './tool.ts';
+import { renderToolContract } from './tools/text-tools.ts';
+import { type Tool, toolSpec } from './tools/tool.ts';
+import { decodeMessages } from './transcript/decode-message.ts';
+import type { Message } from './transcript/message.ts';
 
 /** What stays the same in all model requests of an activation. */
 export interface RequestFrame {

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { AutonomyStop } from './autonomy.ts';
 import type { LoopCounters, RecordedEnd } from './loop-state.ts';
-import { messageText } from './message.ts';
-import { visibleText } from './text-tools.ts';
-import { eventsByKind, lastOfRole, type Transcript } from './transcript.ts';
+import { visibleText } from './tools/text-tools.ts';
+import { messageText } from './transcript/message.ts';
+import { eventsByKind, lastOfRole, type Transcript } from './transcript/transcript.ts';
 
 export interface EndFacts extends RecordedEnd {
   readonly error?: JsonObject | undefined;

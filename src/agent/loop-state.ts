@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import type { LoopState } from '../lifecycle/activation.ts';
-import type { Message } from './message.ts';
-import { completeTranscript, type Transcript } from './transcript.ts';
+import type { Message } from './transcript/message.ts';
+import { completeTranscript, type Transcript } from './transcript/transcript.ts';
 
 /**
  * What a loop is made of between two steps: its transcript and its counters (spec/agents.md 4.7 `loop`). Plain

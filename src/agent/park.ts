@@ -1,7 +1,7 @@
 import { errorText, hasCode } from '../base/harn-error.ts';
 import type { LoopEnd, ParkRequest } from '../lifecycle/activation.ts';
 import { suspendedKey } from './apply-resume.ts';
-import { daemonFacts } from './daemon-block.ts';
+import { daemonFacts } from './daemon/daemon-block.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import { feedbackMessage, type LoopProgress } from './loop-record.ts';
 import { buildParkedResult } from './loop-result.ts';
@@ -9,7 +9,7 @@ import { type LoopCounters, writeLoopState } from './loop-state.ts';
 import { injectReminder } from './reminder.ts';
 import { noteReminder, reminderDifference } from './reminder-notes.ts';
 import { AWAIT_RESUMPTION, parkAudit } from './self-park.ts';
-import { appendEvent } from './transcript.ts';
+import { appendEvent } from './transcript/transcript.ts';
 
 /** How a loop hands itself over to be parked (spec/agents.md 5.3, 7.2), whoever asked for it. */
 

@@ -3,7 +3,7 @@ import { sha256 } from '../base/sha256.ts';
 import type { Activation } from '../lifecycle/activation.ts';
 import type { LoopRecord } from './loop-record.ts';
 import { pendingReminders, type Reminder } from './reminder.ts';
-import type { Transcript } from './transcript.ts';
+import type { Transcript } from './transcript/transcript.ts';
 
 /** What becomes of reminders (spec/agents.md 3.10), for whoever looks into a run: everything but what they say. */
 export type ReminderMoment = 'injected' | 'fired' | 'deduped' | 'expired' | 'dropped' | 'inherited' | 'provider_evaluated';

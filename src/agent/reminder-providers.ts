@@ -1,11 +1,11 @@
 import type { JsonObject } from '../base/json.ts';
 import { isJsonObject } from '../base/json.ts';
-import { contextTokens } from './compaction.ts';
 import { firstCodePoints } from './json-text.ts';
-import { type Message, messageText } from './message.ts';
 import type { ReminderSpec } from './reminder.ts';
-import { isSnipped } from './tool.ts';
-import { estimateTokens } from './transcript.ts';
+import { isSnipped } from './tools/tool.ts';
+import { contextTokens } from './transcript/compaction.ts';
+import { type Message, messageText } from './transcript/message.ts';
+import { estimateTokens } from './transcript/transcript.ts';
 
 /**
  * The standard reminder providers of a loop (spec/agents.md 3.10), asked before each model call. Each looks at facts

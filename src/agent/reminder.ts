@@ -3,8 +3,8 @@ import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
-import type { Message } from './message.ts';
-import { appendEvent, nextEventId, type Transcript, type TranscriptEvent } from './transcript.ts';
+import type { Message } from './transcript/message.ts';
+import { appendEvent, nextEventId, type Transcript, type TranscriptEvent } from './transcript/transcript.ts';
 
 /** Texts that the runtime adds to the next model call (spec/agents.md 3.10). They live as events, never as messages. */
 export type Reminder = {

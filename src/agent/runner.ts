@@ -3,16 +3,16 @@ import { renderInstant } from '../base/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd, LoopRunner, LoopState } from '../lifecycle/activation.ts';
 import { applyResume } from './apply-resume.ts';
-import { carryTranscript } from './carry-transcript.ts';
 import { foldJournal } from './fold-journal.ts';
 import { runLoop } from './loop.ts';
 import type { LoopWorld } from './loop-context.ts';
 import { decodeLoopOptions } from './loop-options.ts';
 import { NEW_COUNTERS, writeLoopState } from './loop-state.ts';
-import { userMessage } from './message.ts';
 import { subAgentResult } from './sub-agent-result.ts';
-import { appendMessage, createTranscript, isTranscript } from './transcript.ts';
-import { repairState } from './transcript-doctor.ts';
+import { carryTranscript } from './transcript/carry-transcript.ts';
+import { userMessage } from './transcript/message.ts';
+import { appendMessage, createTranscript, isTranscript } from './transcript/transcript.ts';
+import { repairState } from './transcript/transcript-doctor.ts';
 import { runWorkflow } from './workflow-run.ts';
 
 /** What lifecycle needs to run, restore and repair loops (lifecycle/activation.ts). */

@@ -5,8 +5,8 @@ import { type AwaitResumptionRequest, parseAwaitResumption } from '../lifecycle/
 import { hasConditions } from '../lifecycle/resume-condition.ts';
 import { redactSpec, storableSpec } from '../lifecycle/spec-value.ts';
 import type { CallResult } from './loop-state.ts';
-import type { ToolCall } from './message.ts';
-import type { ToolSpec } from './provider.ts';
+import type { ToolSpec } from './providers/provider.ts';
+import type { ToolCall } from './transcript/message.ts';
 
 /**
  * The lifecycle tool with which a model parks its own loop (spec/agents.md 7.3, 7.4). It is never dispatched: the

@@ -1,7 +1,7 @@
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { matchesGlob } from './glob.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './tools/tool.ts';
 
 /**
  * Skills of a loop (`skills`, `skill_match`, `working_files`): which of them fit what the user wants, what they add to

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { schemaFaults } from './json-schema.ts';
-import { extractJson } from './structured-output.ts';
-import { eventsByKind, type Transcript } from './transcript.ts';
+import { extractJson } from './model-call/structured-output.ts';
+import { eventsByKind, type Transcript } from './transcript/transcript.ts';
 
 /**
  * What the caller of a sub-agent gets (spec/agents.md 4.4): the outcome of the child's loop, not its conversation.

@@ -1,13 +1,13 @@
-import { fitsBudget } from './call-budget.ts';
-import { compactionPlan, needsCompaction, removableRange } from './compaction.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
 import type { LoopCallbacks } from './loop-live.ts';
 import { callPolicy } from './loop-options.ts';
 import type { CallUsage } from './loop-state.ts';
-import type { Message } from './message.ts';
+import { fitsBudget } from './model-call/call-budget.ts';
+import { summariseMessages, summaryRequest } from './model-call/summary-call.ts';
 import { isNotOurs } from './park.ts';
 import { dropUnpreserved, pendingReminders } from './reminder.ts';
-import { summariseMessages, summaryRequest } from './summary-call.ts';
+import { compactionPlan, needsCompaction, removableRange } from './transcript/compaction.ts';
+import type { Message } from './transcript/message.ts';
 import { runHook } from './turn-hooks.ts';
 
 /** Compaction inside a loop (spec/agents.md 3.5 step 3): when the transcript grew too large, and before a daemon idles. */

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { emitEvent, type Loop, recordStep } from './loop-context.ts';
-import { messageText } from './message.ts';
 import { matchSkills, type Skill, type SkillMatch } from './skills.ts';
-import { type NewEvent, plainEvent, type Transcript } from './transcript.ts';
+import { messageText } from './transcript/message.ts';
+import { type NewEvent, plainEvent, type Transcript } from './transcript/transcript.ts';
 
 /**
  * When skills of a loop become active, and when they stop to be: before the first turn of an activation, and before

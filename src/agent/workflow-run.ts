@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Activation, LoopEnd, LoopState } from '../lifecycle/activation.ts';
 import type { LoopLive } from './loop-live.ts';
 import { buildParkedResult } from './loop-result.ts';
-import { createTranscript, isTranscript } from './transcript.ts';
+import { createTranscript, isTranscript } from './transcript/transcript.ts';
 
 /**
  * A worker whose work is a graph of stages (spec/agents.md 4.2, mode `workflow`). Between two stages is its boundary:

@@ -22,7 +22,7 @@ export function modelFlags(platform: Platform, { options }: RunArguments, output
   return {
     async apply(run) {
       if (replay === undefined && record === undefined && options.trace === undefined) return;
-      const { modelUsage, onModelRetry, recordModel, replayModel } = await import('../runtime/agent-mock-file.ts');
+      const { modelUsage, onModelRetry, recordModel, replayModel } = await import('../runtime/agents/agent-mock-file.ts');
       if (replay !== undefined) replayModel(run, replay.text, replay.name);
       if (record !== undefined) recorded = recordModel(run).lines;
       if (options.trace !== true) return;

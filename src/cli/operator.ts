@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import type { Platform } from '../platform/platform.ts';
-import { lifecycleOf } from '../runtime/agent-lifecycle.ts';
-import { INLINE } from '../runtime/project-root.ts';
+import { lifecycleOf } from '../runtime/agents/agent-lifecycle.ts';
+import { endTasks } from '../runtime/concurrency/tasks.ts';
+import { INLINE } from '../runtime/program/project-root.ts';
 import { RunHost } from '../runtime/run.ts';
-import { endTasks } from '../runtime/tasks.ts';
 import { reportFailure } from './command-failure.ts';
 import { writeEnvelope } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,6 +1,6 @@
 import { posix as path } from 'node:path';
 import type { Platform } from '../platform/platform.ts';
-import { findProjectRoot, isUnfiled } from '../runtime/project-root.ts';
+import { findProjectRoot, isUnfiled } from '../runtime/program/project-root.ts';
 
 /** The `.harn` folder of a script: HARN_STATE_DIR, else at its project root, else in the current directory. */
 export function stateRootFor(platform: Platform, scriptPath: string): string {

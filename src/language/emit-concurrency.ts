@@ -4,7 +4,7 @@ import { emitOperands, emitValue } from './emit-expression.ts';
 import { emitTaskBody } from './emit-function.ts';
 import { line } from './emit-layout.ts';
 
-/** `parallel` in its four forms; the run-time part is runtime/tasks.ts. */
+/** `parallel` in its four forms; the run-time part is runtime/concurrency/tasks.ts. */
 export function emitParallel(fn: FunctionState, node: Extract<Expression, { kind: 'Parallel' }>): string {
   const operands = node.maxConcurrent === undefined ? [node.operand] : [node.operand, node.maxConcurrent];
   const [operand, limit] = emitOperands(fn, operands) as [Code, Code | undefined];

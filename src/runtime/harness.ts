@@ -3,7 +3,7 @@ import { BUILTIN_INDEX } from './builtin-index.ts';
 import type { Context, ModuleInfo, Run } from './context.ts';
 import { typeError } from './errors.ts';
 import { harnessBuiltin, harnessPartType } from './harness-methods.ts';
-import { unknownMethod } from './methods.ts';
+import { unknownMethod } from './methods/methods.ts';
 import { CALL, Handle, type HarnFunction, type Value } from './value.ts';
 
 /**

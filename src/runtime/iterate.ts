@@ -1,4 +1,4 @@
-import { ChannelHandle } from './channel.ts';
+import { ChannelHandle } from './concurrency/channel.ts';
 import type { Context, Run } from './context.ts';
 import { dictEntries, dictOf } from './dict.ts';
 import { runtimeError, typeError } from './errors.ts';

@@ -2,7 +2,7 @@ import { HarnError } from '../base/harn-error.ts';
 import { placeOf } from '../language/emit-layout.ts';
 import { isModelError, isStackOverflow } from './caught.ts';
 import { HarnRaise } from './errors.ts';
-import { ALONE, type CompiledModule, type CompiledProgram } from './program.ts';
+import { ALONE, type CompiledModule, type CompiledProgram } from './program/program.ts';
 
 /** An uncaught error of a script, ready to be rendered (spec/language.md 11.3, 11.5). */
 export interface Failure {

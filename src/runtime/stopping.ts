@@ -1,5 +1,5 @@
-import { currentLoop } from './agent-context.ts';
-import { lifecycleOf } from './agent-lifecycle.ts';
+import { currentLoop } from './agents/agent-context.ts';
+import { lifecycleOf } from './agents/agent-lifecycle.ts';
 import type { Context } from './context.ts';
 import { plainError } from './errors.ts';
 

@@ -2,7 +2,10 @@ import { foreignName } from '../language/foreign-syntax.ts';
 import { add, divide, floatModulo, isInt, modulo, multiply, negate, operandToDouble, power, subtract } from './arithmetic.ts';
 import { settle } from './call.ts';
 import { caughtValue } from './caught.ts';
-import { selectCases } from './channel.ts';
+import { selectCases } from './concurrency/channel.ts';
+import { parallelCount, parallelEach, parallelSettle, parallelStream } from './concurrency/parallel.ts';
+import { enterMutex, leaveMutex } from './concurrency/sync.ts';
+import { spawnTask } from './concurrency/tasks.ts';
 import type { Run } from './context.ts';
 import { enterDeadline } from './deadline.ts';
 import { copyDict, dictGet, dictHas, dictKeys, dictOf, dictSetOwned, dictSize } from './dict.ts';
@@ -12,14 +15,11 @@ import { bareError, runtimeError, thrown, thrownText, typeError } from './errors
 import { depthLimit, enter, interrupt } from './interrupt.ts';
 import { abandon, forSource, producer } from './iterate.ts';
 import { fromJson } from './json.ts';
-import type { ModuleRecord } from './module-record.ts';
 import { escaping, OwnedParts, own } from './owned-parts.ts';
-import { parallelCount, parallelEach, parallelSettle, parallelStream } from './parallel.ts';
 import { checkParameter } from './param-check.ts';
+import type { ModuleRecord } from './program/module-record.ts';
 import { isInRange, rangeLength } from './ranges.ts';
-import { enterMutex, leaveMutex } from './sync.ts';
 import { cleanupContext } from './task-context.ts';
-import { spawnTask } from './tasks.ts';
 import { codePointAt, codePointCount, sliceText } from './text.ts';
 import {
   BigDict,

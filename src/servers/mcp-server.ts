@@ -1,7 +1,7 @@
 import { McpServer, ProtocolError, ProtocolErrorCode, UriTemplate } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import type { McpOffer } from '../runtime/mcp-offer.ts';
+import type { McpOffer } from '../runtime/agents/mcp-offer.ts';
 
 /** The one file that knows the server side of the SDK of the Model Context Protocol; it is loaded by `harn serve mcp` alone. */
 export interface McpServing {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyResume } from '../../src/agent/apply-resume.ts';
 import { initialState } from '../../src/agent/runner.ts';
-import { appendMessage, eventsByKind, type Transcript, transcriptFromMessages } from '../../src/agent/transcript.ts';
+import { appendMessage, eventsByKind, type Transcript, transcriptFromMessages } from '../../src/agent/transcript/transcript.ts';
 import { renderElapsed } from '../../src/base/elapsed.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopState, ResumeFacts } from '../../src/lifecycle/activation.ts';

@@ -1,8 +1,8 @@
-import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
-import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
-import { type CallEvent, type CallPolicy, callModel } from '../../src/agent/model-call.ts';
-import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
-import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
+import { type CallEvent, type CallPolicy, callModel } from '../../src/agent/model-call/model-call.ts';
+import { llmErrorFacts } from '../../src/agent/providers/llm-errors.ts';
+import { NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/agent/providers/provider.ts';
+import { createRemoteProvider } from '../../src/agent/providers/remote-provider.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { HttpClient, HttpResponse } from '../../src/platform/platform.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Capabilities, capabilitiesOf } from '../../src/agent/capabilities.ts';
-import { decodeCapabilityRules } from '../../src/agent/capability-rules.ts';
-import { decodeLlmSettings } from '../../src/agent/llm-manifest.ts';
-import { mergeRules, NO_SETTINGS } from '../../src/agent/llm-settings.ts';
-import { resolveModel } from '../../src/agent/resolve-model.ts';
+import { type Capabilities, capabilitiesOf } from '../../src/agent/providers/capabilities.ts';
+import { decodeCapabilityRules } from '../../src/agent/providers/capability-rules.ts';
+import { decodeLlmSettings } from '../../src/agent/providers/llm-manifest.ts';
+import { mergeRules, NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
+import { resolveModel } from '../../src/agent/providers/resolve-model.ts';
 
 const ROWS: readonly (readonly [provider: string, model: string, expected: Partial<Capabilities>])[] = [
   ['anthropic', 'claude-opus-4-7', { tool_search: ['bm25', 'regex'], thinking_modes: ['adaptive'], max_tools: 10_000 }],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { applyResume } from '../../src/agent/apply-resume.ts';
 import { foldJournal } from '../../src/agent/fold-journal.ts';
-import type { Tool } from '../../src/agent/tool.ts';
-import { plainEvent } from '../../src/agent/transcript.ts';
+import type { Tool } from '../../src/agent/tools/tool.ts';
+import { plainEvent } from '../../src/agent/transcript/transcript.ts';
 import type { LoopState, ResumeFacts } from '../../src/lifecycle/activation.ts';
 import { parkedAndBack, runActivation, SESSION_ID, script, sent, throughText, tool, WORKER_ID } from './fake-activation.ts';
 import { integrityFaults } from './integrity-faults.ts';

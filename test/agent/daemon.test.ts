@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type DaemonPort, NO_PORT } from '../../src/agent/daemon-port.ts';
+import { type DaemonPort, NO_PORT } from '../../src/agent/daemon/daemon-port.ts';
 import { NEW_COUNTERS, writeLoopState } from '../../src/agent/loop-state.ts';
-import { transcriptFromMessages } from '../../src/agent/transcript.ts';
+import { transcriptFromMessages } from '../../src/agent/transcript/transcript.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import type { TopicView } from '../../src/lifecycle/activation.ts';
 import { frozenClock, type Run, result, runActivation, type Setup, script, sent, tool } from './fake-activation.ts';

@@ -1,10 +1,10 @@
 import type { LoopWorld } from '../../src/agent/loop-context.ts';
 import type { LoopLive } from '../../src/agent/loop-live.ts';
 import { NOTHING_LIVE } from '../../src/agent/loop-live.ts';
-import { MockProvider } from '../../src/agent/mock-provider.ts';
-import type { ModelRequest } from '../../src/agent/provider.ts';
+import { MockProvider } from '../../src/agent/providers/mock-provider.ts';
+import type { ModelRequest } from '../../src/agent/providers/provider.ts';
 import { createLoopRunner } from '../../src/agent/runner.ts';
-import { parametersSchema, type Tool, type ToolHandler } from '../../src/agent/tool.ts';
+import { parametersSchema, type Tool, type ToolHandler } from '../../src/agent/tools/tool.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import type {
   Activation,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkHealth, type Health, type HealthWish } from '../../src/agent/healthcheck.ts';
-import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
+import { checkHealth, type Health, type HealthWish } from '../../src/agent/providers/healthcheck.ts';
+import { NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { type ModelServer, type Reply, startModelServer } from './model-server.ts';
 

@@ -1,4 +1,4 @@
-import { type Message, messageCalls } from '../../src/agent/message.ts';
+import { type Message, messageCalls } from '../../src/agent/transcript/message.ts';
 
 export interface IntegrityFault {
   readonly kind: 'missing' | 'extra';

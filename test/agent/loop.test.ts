@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { LoopCallbacks } from '../../src/agent/loop-live.ts';
 import { NEW_COUNTERS, writeLoopState } from '../../src/agent/loop-state.ts';
-import { type Tool, toolFault } from '../../src/agent/tool.ts';
-import { transcriptFromMessages } from '../../src/agent/transcript.ts';
+import { type Tool, toolFault } from '../../src/agent/tools/tool.ts';
+import { transcriptFromMessages } from '../../src/agent/transcript/transcript.ts';
 import { HarnError } from '../../src/base/harn-error.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { frozenClock, result, runActivation, SESSION_ID, script, sent, tool, WORKER_ID } from './fake-activation.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connectMcp, type McpConnection } from '../../src/agent/mcp-client.ts';
+import { connectMcp, type McpConnection } from '../../src/agent/mcp/mcp-client.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { HttpRequest } from '../../src/platform/platform.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { matchesGlob } from '../../src/agent/glob.ts';
-import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
-import { parseMockFile, renderMockLine } from '../../src/agent/mock-entry.ts';
-import { MockProvider } from '../../src/agent/mock-provider.ts';
-import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
+import { llmErrorFacts } from '../../src/agent/providers/llm-errors.ts';
+import { parseMockFile, renderMockLine } from '../../src/agent/providers/mock-entry.ts';
+import { MockProvider } from '../../src/agent/providers/mock-provider.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/agent/providers/provider.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 
 const LOOK_UP = {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerMessage } from '../../src/agent/answer-message.ts';
-import type { Message } from '../../src/agent/message.ts';
-import type { CallEvent } from '../../src/agent/model-call.ts';
+import type { CallEvent } from '../../src/agent/model-call/model-call.ts';
+import { answerMessage } from '../../src/agent/providers/answer-message.ts';
+import type { Message } from '../../src/agent/transcript/message.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { asker, cutClient, fault } from './ask-model.ts';
 import { anthropicText, type ModelServer, openAiText, type Reply, sse, startModelServer } from './model-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkPermission, type InheritedLimits } from '../../src/agent/permissions.ts';
-import { intersectPolicies, type ToolPolicyFacts } from '../../src/agent/policy.ts';
+import { checkPermission, type InheritedLimits } from '../../src/agent/tools/permissions.ts';
+import { intersectPolicies, type ToolPolicyFacts } from '../../src/agent/tools/policy.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 
 const CALL = { id: 'c', name: 'write_file', arguments: { path: '/project/a.txt' } };

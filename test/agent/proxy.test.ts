@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
-import { proxyRoute } from '../../src/agent/proxy.ts';
-import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
+import { NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
+import { proxyRoute } from '../../src/agent/providers/proxy.ts';
+import { createRemoteProvider } from '../../src/agent/providers/remote-provider.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { openAiText } from './model-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { snipText, type ToolHandler } from '../../src/agent/tool.ts';
+import { snipText, type ToolHandler } from '../../src/agent/tools/tool.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { frozenClock, type Run, runActivation, type Setup, script, sent, tool } from './fake-activation.ts';
 

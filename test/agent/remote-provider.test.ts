@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs } from '../../src/agent/http-provider.ts';
-import { llmErrorFacts } from '../../src/agent/llm-errors.ts';
-import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
-import type { Message } from '../../src/agent/message.ts';
-import { callModel } from '../../src/agent/model-call.ts';
-import type { ModelAnswer, ModelRequest } from '../../src/agent/provider.ts';
-import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
+import { callModel } from '../../src/agent/model-call/model-call.ts';
+import { retryAfterMs } from '../../src/agent/providers/http-provider.ts';
+import { llmErrorFacts } from '../../src/agent/providers/llm-errors.ts';
+import { NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/agent/providers/provider.ts';
+import { createRemoteProvider } from '../../src/agent/providers/remote-provider.ts';
+import type { Message } from '../../src/agent/transcript/message.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { HttpRequest, HttpResponse } from '../../src/platform/platform.ts';
 import { fakeWorld, frozenClock, script } from './fake-activation.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { llmError, retryDelayMs, withRetries } from '../../src/agent/llm-errors.ts';
+import { llmError, retryDelayMs, withRetries } from '../../src/agent/providers/llm-errors.ts';
 
 describe('the wait before a further attempt (1.7)', () => {
   const rows: readonly [rule: string, failures: number, retryAfterMs: number | undefined, delayMs: number][] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { redactSecrets } from '../../src/agent/secret-scan.ts';
+import { redactSecrets } from '../../src/agent/tools/secret-scan.ts';
 import { runActivation, script, sent, tool } from './fake-activation.ts';
 
 const OPENAI = `sk-proj-${'a1B2'.repeat(10)}`;

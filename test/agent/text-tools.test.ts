@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseTextResponse, renderFeedback, renderTextResult, type TextResponse, visibleText } from '../../src/agent/text-tools.ts';
+import { parseTextResponse, renderFeedback, renderTextResult, type TextResponse, visibleText } from '../../src/agent/tools/text-tools.ts';
 
 const NAMES = new Set(['read', 'write']);
 

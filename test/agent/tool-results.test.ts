@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Tool, toolFault } from '../../src/agent/tool.ts';
+import { type Tool, toolFault } from '../../src/agent/tools/tool.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { result, runActivation, script, sent, tool } from './fake-activation.ts';
 

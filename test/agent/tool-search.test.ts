@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { MockProvider } from '../../src/agent/mock-provider.ts';
-import { findTools } from '../../src/agent/tool-search.ts';
+import type { MockProvider } from '../../src/agent/providers/mock-provider.ts';
+import { findTools } from '../../src/agent/tools/tool-search.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { result, runActivation, script, sent, tool } from './fake-activation.ts';
 

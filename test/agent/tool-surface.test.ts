@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkToolSurface, type ToolSurface } from '../../src/agent/tool-surface.ts';
+import { checkToolSurface, type ToolSurface } from '../../src/agent/tools/tool-surface.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 
 const READ = { name: 'read', parameters: { path: 'string' }, annotations: { kind: 'read', readOnlyHint: true }, executor: 'harn' };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Message } from '../../src/agent/message.ts';
-import { type Transcript, transcriptFromMessages } from '../../src/agent/transcript.ts';
-import { type Repair, repairState, repairTranscript } from '../../src/agent/transcript-doctor.ts';
+import type { Message } from '../../src/agent/transcript/message.ts';
+import { type Transcript, transcriptFromMessages } from '../../src/agent/transcript/transcript.ts';
+import { type Repair, repairState, repairTranscript } from '../../src/agent/transcript/transcript-doctor.ts';
 import { integrityFaults } from './integrity-faults.ts';
 
 const TARGET = { provider: 'anthropic', model: 'claude-x' };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { UNPARSED } from '../../src/agent/answer-parts.ts';
 import { codePointLength, firstCodePoints, wellFormed } from '../../src/agent/json-text.ts';
-import { snipText, toolFault } from '../../src/agent/tool.ts';
-import { repairState } from '../../src/agent/transcript-doctor.ts';
+import { UNPARSED } from '../../src/agent/providers/answer-parts.ts';
+import { snipText, toolFault } from '../../src/agent/tools/tool.ts';
+import { repairState } from '../../src/agent/transcript/transcript-doctor.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { runActivation, script, sent, tool } from './fake-activation.ts';
 

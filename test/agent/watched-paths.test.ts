@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { WatchedPaths, type WatchState } from '../../src/agent/watched-paths.ts';
+import { WatchedPaths, type WatchState } from '../../src/agent/tools/watched-paths.ts';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
 
 /** Files in memory whose time a test moves, and a watcher that speaks when a test says so. */

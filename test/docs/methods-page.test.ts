@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { ITER_METHODS, PRODUCER_METHODS } from '../../src/runtime/iterate-methods.ts';
-import { DICT_METHODS } from '../../src/runtime/methods-dict.ts';
-import { LIST_METHODS } from '../../src/runtime/methods-list.ts';
-import { RANGE_METHODS } from '../../src/runtime/methods-range.ts';
-import { SET_METHODS } from '../../src/runtime/methods-set.ts';
-import { STRING_METHODS } from '../../src/runtime/methods-string.ts';
+import { ITER_METHODS, PRODUCER_METHODS } from '../../src/runtime/methods/iterate-methods.ts';
+import { DICT_METHODS } from '../../src/runtime/methods/methods-dict.ts';
+import { LIST_METHODS } from '../../src/runtime/methods/methods-list.ts';
+import { RANGE_METHODS } from '../../src/runtime/methods/methods-range.ts';
+import { SET_METHODS } from '../../src/runtime/methods/methods-set.ts';
+import { STRING_METHODS } from '../../src/runtime/methods/methods-string.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/language/methods.md'), 'utf8');
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import { compileProgram } from '../../src/runtime/compile-program.ts';
-import { instantiate } from '../../src/runtime/module-function.ts';
+import { compileProgram } from '../../src/runtime/program/compile-program.ts';
+import { instantiate } from '../../src/runtime/program/module-function.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 /**

@@ -2,8 +2,8 @@ import { Script } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFakePlatform } from '../../src/platform/fake-platform.ts';
-import { compileProgram } from '../../src/runtime/compile-program.ts';
-import { ProgramRejected } from '../../src/runtime/program.ts';
+import { compileProgram } from '../../src/runtime/program/compile-program.ts';
+import { ProgramRejected } from '../../src/runtime/program/program.ts';
 import { plainProgram } from './program-generator.ts';
 
 /** What a compilation comes to: JavaScript that V8 reads, or messages that have a place. */

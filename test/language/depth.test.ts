@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import { compileProgram } from '../../src/runtime/compile-program.ts';
+import { compileProgram } from '../../src/runtime/program/compile-program.ts';
 import { linesOf, runText } from '../runtime/run-text.ts';
 
 /** Chains just below what the parser takes: they run. */

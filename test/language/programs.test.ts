@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import { compileProgram } from '../../src/runtime/compile-program.ts';
-import { instantiate } from '../../src/runtime/module-function.ts';
+import { compileProgram } from '../../src/runtime/program/compile-program.ts';
+import { instantiate } from '../../src/runtime/program/module-function.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { NOTHING_LIVE } from '../../src/agent/loop-live.ts';
-import type { Message, ToolCall } from '../../src/agent/message.ts';
-import type { ModelEvent, ModelRequest, Provider } from '../../src/agent/provider.ts';
+import type { ModelEvent, ModelRequest, Provider } from '../../src/agent/providers/provider.ts';
 import { createLoopRunner } from '../../src/agent/runner.ts';
-import { parametersSchema, type Tool } from '../../src/agent/tool.ts';
+import { parametersSchema, type Tool } from '../../src/agent/tools/tool.ts';
+import type { Message, ToolCall } from '../../src/agent/transcript/message.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { LoopEnd } from '../../src/lifecycle/activation.ts';
 import { runRootLoop } from '../../src/lifecycle/start.ts';

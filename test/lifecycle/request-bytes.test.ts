@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { NO_SETTINGS } from '../../src/agent/llm-settings.ts';
-import type { Message, ToolCall } from '../../src/agent/message.ts';
-import type { Provider } from '../../src/agent/provider.ts';
-import { createRemoteProvider } from '../../src/agent/remote-provider.ts';
+import { NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
+import type { Provider } from '../../src/agent/providers/provider.ts';
+import { createRemoteProvider } from '../../src/agent/providers/remote-provider.ts';
+import type { Message, ToolCall } from '../../src/agent/transcript/message.ts';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
 import type { HttpRequest, HttpResponse, Processes } from '../../src/platform/platform.ts';

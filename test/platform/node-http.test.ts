@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { NodeHttpClient } from '../../src/platform/node-http.ts';
 import type { HttpRoute } from '../../src/platform/platform.ts';
-import { makeSelfSigned, type SelfSigned } from '../../src/runtime/self-signed.ts';
+import { makeSelfSigned, type SelfSigned } from '../../src/runtime/http/self-signed.ts';
 
 const open: { close: () => unknown }[] = [];
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
-import { checkFiles } from '../../src/runtime/check-files.ts';
+import { checkFiles } from '../../src/runtime/program/check-files.ts';
 
 /** Checks the first file, or all that are named, of a small tree. @returns `PATH:LINE SEVERITY message` */
 function check(tree: Readonly<Record<string, string>>, paths = [Object.keys(tree)[0] as string]): string[] {

@@ -2,14 +2,14 @@ import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseMockFile } from '../../src/agent/mock-entry.ts';
+import { parseMockFile } from '../../src/agent/providers/mock-entry.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { rearmParked } from '../../src/lifecycle/rearm.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
-import { lifecycleOf } from '../../src/runtime/agent-lifecycle.ts';
-import { agentServices } from '../../src/runtime/agent-services.ts';
+import { lifecycleOf } from '../../src/runtime/agents/agent-lifecycle.ts';
+import { agentServices } from '../../src/runtime/agents/agent-services.ts';
+import { triggerService } from '../../src/runtime/agents/trigger-service.ts';
 import { RunHost } from '../../src/runtime/run.ts';
-import { triggerService } from '../../src/runtime/trigger-service.ts';
 import { type ParkPlace, type Resumed, resumeIn, runIn } from './park-project.ts';
 
 /** Closures in the options of a parked loop, in a process that never ran the script (spec/agents.md 5.12). */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createFakePlatform, type FakePlatform } from '../../src/platform/fake-platform.ts';
-import { CompileCache } from '../../src/runtime/compile-cache.ts';
-import { compileProgram } from '../../src/runtime/compile-program.ts';
-import { CachedPrograms } from '../../src/runtime/program-source.ts';
+import { CompileCache } from '../../src/runtime/program/compile-cache.ts';
+import { compileProgram } from '../../src/runtime/program/compile-program.ts';
+import { CachedPrograms } from '../../src/runtime/program/program-source.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 const MAIN = '/app/main.harn';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { parseMockFile } from '../../src/agent/mock-entry.ts';
+import { parseMockFile } from '../../src/agent/providers/mock-entry.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { resumeWorker } from '../../src/lifecycle/resume.ts';
 import type { Platform } from '../../src/platform/platform.ts';
-import { lifecycleOf } from '../../src/runtime/agent-lifecycle.ts';
-import { agentServices } from '../../src/runtime/agent-services.ts';
+import { lifecycleOf } from '../../src/runtime/agents/agent-lifecycle.ts';
+import { agentServices } from '../../src/runtime/agents/agent-services.ts';
 import { toJson } from '../../src/runtime/json.ts';
 import { RunHost, runScript } from '../../src/runtime/run.ts';
 

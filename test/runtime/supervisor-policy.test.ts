@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type AfterEnd, afterEnd, type ChildHistory, DEFAULT_POLICY, type RestartPolicy } from '../../src/runtime/supervisor-policy.ts';
+import {
+  type AfterEnd,
+  afterEnd,
+  type ChildHistory,
+  DEFAULT_POLICY,
+  type RestartPolicy,
+} from '../../src/runtime/concurrency/supervisor-policy.ts';
 
 type Row = readonly [rule: string, policy: Partial<RestartPolicy>, history: Partial<ChildHistory>, end: 'well' | 'badly', next: AfterEnd];
 

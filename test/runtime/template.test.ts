@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { dictOf } from '../../src/runtime/dict.ts';
 import { parseJson } from '../../src/runtime/json.ts';
-import { renderTemplate, type TemplateFiles } from '../../src/runtime/template.ts';
+import { renderTemplate, type TemplateFiles } from '../../src/runtime/template/template.ts';
 import { Dict } from '../../src/runtime/value.ts';
 import { runText } from './run-text.ts';
 

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { checkFiles, checkText, type FileReport } from '../../runtime/check-files.ts';
-import { STDIN } from '../../runtime/project-root.ts';
+import { checkFiles, checkText, type FileReport } from '../../runtime/program/check-files.ts';
+import { STDIN } from '../../runtime/program/project-root.ts';
 import { counted } from '../counted.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';

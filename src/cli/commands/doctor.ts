@@ -1,9 +1,9 @@
-import type { ProbeReport } from '../../agent/endpoint-probe.ts';
-import { type LlmSettings, NO_SETTINGS } from '../../agent/llm-settings.ts';
+import type { ProbeReport } from '../../agent/providers/endpoint-probe.ts';
+import { type LlmSettings, NO_SETTINGS } from '../../agent/providers/llm-settings.ts';
 import { errorText } from '../../base/harn-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { findProjectRoot, INLINE } from '../../runtime/project-root.ts';
+import { findProjectRoot, INLINE } from '../../runtime/program/project-root.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
 import { paletteFor } from '../palette.ts';
@@ -64,7 +64,7 @@ async function readSettings(
   platform: Platform,
   projectRoot: string | undefined,
 ): Promise<{ readonly settings: LlmSettings; readonly check: Check }> {
-  const { readLlmSettings } = await import('../../runtime/llm-project.ts');
+  const { readLlmSettings } = await import('../../runtime/agents/llm-project.ts');
   try {
     const settings = readLlmSettings({ platform, projectRoot });
     return { settings, check: { name: 'harn.toml', ok: true, detail: projectRoot === undefined ? 'none' : `${projectRoot}/harn.toml` } };
@@ -74,8 +74,8 @@ async function readSettings(
 }
 
 async function providerChecks({ env }: Platform, settings: LlmSettings): Promise<Check[]> {
-  const { endpointOf, serviceOf } = await import('../../agent/endpoint.ts');
-  const { resolveModel } = await import('../../agent/resolve-model.ts');
+  const { endpointOf, serviceOf } = await import('../../agent/providers/endpoint.ts');
+  const { resolveModel } = await import('../../agent/providers/resolve-model.ts');
   const world = { env: (name: string) => env.get(name), settings };
   const chosen = resolveModel({}, world.env, settings);
   const service = serviceOf(world, chosen.provider);
@@ -96,8 +96,8 @@ async function providerChecks({ env }: Platform, settings: LlmSettings): Promise
 const CHOICES = ['HARN_LLM_PROVIDER', 'HARN_PROVIDER', 'HARN_LLM_MODEL', 'HARN_MODEL', 'HARN_DEFAULT_PROVIDER'];
 
 async function probe(platform: Platform, settings: LlmSettings, provider: string, model: string | undefined): Promise<ProbeReport> {
-  const { probeEndpoint } = await import('../../agent/endpoint-probe.ts');
-  const { resolveModel } = await import('../../agent/resolve-model.ts');
+  const { probeEndpoint } = await import('../../agent/providers/endpoint-probe.ts');
+  const { resolveModel } = await import('../../agent/providers/resolve-model.ts');
   const env = (name: string): string | undefined => platform.env.get(name);
   const target = resolveModel({ provider, model }, env, settings);
   const stop = new AbortController();

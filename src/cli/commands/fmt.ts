@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts';
 import { formatSource } from '../../language/format.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { STDIN } from '../../runtime/project-root.ts';
+import { STDIN } from '../../runtime/program/project-root.ts';
 import { counted } from '../counted.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -4,12 +4,12 @@ import { renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
+import { endTasks } from '../../runtime/concurrency/tasks.ts';
 import { runtimeError } from '../../runtime/errors.ts';
-import { setProgramSource } from '../../runtime/program-source.ts';
-import { INLINE } from '../../runtime/project-root.ts';
+import { setProgramSource } from '../../runtime/program/program-source.ts';
+import { INLINE } from '../../runtime/program/project-root.ts';
 import { describeFailure } from '../../runtime/report.ts';
 import { RunHost } from '../../runtime/run.ts';
-import { endTasks } from '../../runtime/tasks.ts';
 import { agentEventListener } from '../agent-events.ts';
 import { builtinPolicy } from '../builtin-flags.ts';
 import { cachedPrograms } from '../cached-programs.ts';
@@ -49,7 +49,7 @@ async function resume(platform: Platform, args: RunArguments, output: RunOutput)
   const stopListening = platform.processes.onIdle?.(() => host.end(runtimeError(NOBODY_LEFT)));
   try {
     await models.apply(host);
-    const { resumeAsOperator } = await import('../../runtime/agent-resume.ts');
+    const { resumeAsOperator } = await import('../../runtime/agents/agent-resume.ts');
     const resumed = resumeAsOperator(host, {
       target,
       input: rest === undefined || rest.length === 0 ? undefined : rest.join(' '),
@@ -91,7 +91,7 @@ function hintAtPark(output: RunOutput, summary: JsonObject): void {
 
 /** Ends with what the loop came to. A failed worker and a refused resume are failures. */
 async function showSummary(output: RunOutput, summary: JsonObject): Promise<number> {
-  const { finalText } = await import('../../runtime/agent-resume.ts');
+  const { finalText } = await import('../../runtime/agents/agent-resume.ts');
   const isRefused = summary.pre_resume_denied !== undefined;
   const exitCode = summary.status === 'failed' || isRefused ? EXIT.failure : EXIT.success;
   if (output.json === undefined) {

@@ -5,7 +5,7 @@ import type { Platform } from '../../platform/platform.ts';
 import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import { toShownJson } from '../../runtime/json.ts';
-import { INLINE, isUnfiled, STDIN } from '../../runtime/project-root.ts';
+import { INLINE, isUnfiled, STDIN } from '../../runtime/program/project-root.ts';
 import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOptions, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { agentEventListener } from '../agent-events.ts';

@@ -1,7 +1,7 @@
 import type { Platform } from '../../platform/platform.ts';
+import { mcpOffer } from '../../runtime/agents/mcp-offer.ts';
 import type { Context } from '../../runtime/context.ts';
 import { plainError } from '../../runtime/errors.ts';
-import { mcpOffer } from '../../runtime/mcp-offer.ts';
 import { withRunOutput } from '../output.ts';
 import { UsageError } from '../parse-options.ts';
 import type { RunArguments } from '../run-options.ts';

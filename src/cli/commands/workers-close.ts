@@ -2,7 +2,7 @@ import { closeWorker } from '../../lifecycle/close.ts';
 import { resolveSubject } from '../../lifecycle/resume-subject.ts';
 import { isTerminal } from '../../lifecycle/transition.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { operatorTarget } from '../../runtime/agent-resume.ts';
+import { operatorTarget } from '../../runtime/agents/agent-resume.ts';
 import { EXIT } from '../exit-codes.ts';
 import { runAsOperator } from '../operator.ts';
 import { UsageError } from '../parse-options.ts';

@@ -3,7 +3,7 @@ import type { Palette } from '../../diagnostics/render.ts';
 import { listWorkers } from '../../lifecycle/list-workers.ts';
 import type { WorkerHead, WorkerListing } from '../../lifecycle/worker-head.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { INLINE } from '../../runtime/project-root.ts';
+import { INLINE } from '../../runtime/program/project-root.ts';
 import { displayPath, locateState } from '../../store/state-root.ts';
 import { STATUSES } from '../../store/worker-status.ts';
 import { counted } from '../counted.ts';

@@ -5,7 +5,7 @@ import type { Palette } from '../../diagnostics/render.ts';
 import { resolveSubject, summaryOfFiles } from '../../lifecycle/resume-subject.ts';
 import { viewOfFiles, type WorkerView } from '../../lifecycle/worker-view.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { operatorTarget } from '../../runtime/agent-resume.ts';
+import { operatorTarget } from '../../runtime/agents/agent-resume.ts';
 import { displayPath } from '../../store/state-root.ts';
 import { counted } from '../counted.ts';
 import { EXIT } from '../exit-codes.ts';

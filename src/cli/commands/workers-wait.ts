@@ -2,7 +2,7 @@ import { folderFacts } from '../../lifecycle/list-workers.ts';
 import { snapshotPathOfTarget } from '../../lifecycle/resume-subject.ts';
 import { readWorkerHead, type WorkerHead } from '../../lifecycle/worker-head.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { operatorTarget } from '../../runtime/agent-resume.ts';
+import { operatorTarget } from '../../runtime/agents/agent-resume.ts';
 import { snapshotError } from '../../store/snapshot-error.ts';
 import { workerFileSet } from '../../store/worker-folder.ts';
 import { STATUSES } from '../../store/worker-status.ts';

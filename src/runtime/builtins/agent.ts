@@ -1,11 +1,11 @@
-import { intersectPolicies } from '../../agent/policy.ts';
-import { plainEvent } from '../../agent/transcript.ts';
+import { intersectPolicies } from '../../agent/tools/policy.ts';
+import { plainEvent } from '../../agent/transcript/transcript.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { currentLoop } from '../agent-context.ts';
-import { wakeSession } from '../agent-lifecycle.ts';
-import { agentLoop } from '../agent-loop.ts';
-import { agentServices, inboxOf } from '../agent-services.ts';
-import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
+import { currentLoop } from '../agents/agent-context.ts';
+import { wakeSession } from '../agents/agent-lifecycle.ts';
+import { agentLoop } from '../agents/agent-loop.ts';
+import { agentServices, inboxOf } from '../agents/agent-services.ts';
+import { agentValue, optionsJson, withoutHarness } from '../agents/agent-values.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { display } from '../display.ts';
 import type { Value } from '../value.ts';

@@ -1,6 +1,6 @@
-import { agentValue, field, optionsJson, withoutHarness } from '../agent-values.ts';
-import { loopTool, startAsyncWork } from '../async-handles.ts';
-import { type AsyncWork, cancelAsyncWork } from '../async-registry.ts';
+import { agentValue, field, optionsJson, withoutHarness } from '../agents/agent-values.ts';
+import { loopTool, startAsyncWork } from '../agents/async-handles.ts';
+import { type AsyncWork, cancelAsyncWork } from '../agents/async-registry.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { builtinFunction, isBuiltin, loadBuiltins } from '../builtin-access.ts';
 import { callValue } from '../call.ts';

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { bytesArgument, intArgument, textArgument } from '../arguments.ts';
-import { decodeBase32, encodeBase32 } from '../base32.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { thrownText, typeError } from '../errors.ts';
+import { decodeBase32, encodeBase32 } from '../formats/base32.ts';
 import { typeOf, type Value } from '../value.ts';
 
 function requireBytes(name: string, value: Value): Uint8Array {

@@ -6,8 +6,8 @@ import { structuralKey } from '../equality.ts';
 import { runtimeError, thrownText, typeError } from '../errors.ts';
 import { iterOf } from '../iterate.ts';
 import { andThen, type MaybeAsync } from '../maybe-async.ts';
-import { entryDicts } from '../methods-dict.ts';
-import { chunkList, flatMapList, groupList, keyed, partitionList, windowList } from '../methods-list.ts';
+import { entryDicts } from '../methods/methods-dict.ts';
+import { chunkList, flatMapList, groupList, keyed, partitionList, windowList } from '../methods/methods-list.ts';
 import { setItems, setOf } from '../sets.ts';
 import { Dict, Float, type HarnFunction, isCallable, Pair, RangeValue, SetValue, typeOf, type Value } from '../value.ts';
 

@@ -6,8 +6,8 @@ import { bytesArgument, intArgument, optionsArgument, textOption } from '../argu
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { dictGet, dictOf } from '../dict.ts';
 import { thrownText } from '../errors.ts';
+import { compressZstd, decompressZstd } from '../formats/zstandard.ts';
 import type { Value } from '../value.ts';
-import { compressZstd, decompressZstd } from '../zstandard.ts';
 
 /** What a library refuses becomes a thrown text. */
 function guarded<T>(name: string, step: () => T): T {

@@ -1,7 +1,9 @@
 import { pollChannels } from '../../tasks/channel.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { caughtValue } from '../caught.ts';
-import { ChannelHandle, queueOf, waitForChannel } from '../channel.ts';
+import { ChannelHandle, queueOf, waitForChannel } from '../concurrency/channel.ts';
+import { parallelRace } from '../concurrency/parallel.ts';
+import { awaitTask, cancelGracefully, cancelTask } from '../concurrency/tasks.ts';
 import type { Context } from '../context.ts';
 import { dictGet, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
@@ -9,10 +11,8 @@ import { durationMs } from '../duration.ts';
 import { runtimeError, thrownText, typeError } from '../errors.ts';
 import { drain, requireSource } from '../iterate.ts';
 import { andThen } from '../maybe-async.ts';
-import { parallelRace } from '../parallel.ts';
 import { payloadOf } from '../result.ts';
 import { isCancelled } from '../task-context.ts';
-import { awaitTask, cancelGracefully, cancelTask } from '../tasks.ts';
 import { CALL, Dict, END, isCallable, typeOf, type Value } from '../value.ts';
 
 const DEFAULT_CAPACITY = 256;

@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { errorText } from '../../base/harn-error.ts';
 import { optionsArgument, textArgument, textOption } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
-import { applySetCookies, type CookieAttributes, type CookiePair, parseCookies, writeCookie } from '../cookie.ts';
 import { dictGet, dictHas, dictKeys, dictOf } from '../dict.ts';
 import { thrownText } from '../errors.ts';
+import { applySetCookies, type CookieAttributes, type CookiePair, parseCookies, writeCookie } from '../http/cookie.ts';
 import { parseJson, stringify } from '../json.ts';
 import { Dict, type Value } from '../value.ts';
 

@@ -1,13 +1,13 @@
 import type { Daemon } from '../../lifecycle/daemon.ts';
 import { resumeDaemon, stopDaemon, triggerDaemon, waitForDaemon } from '../../lifecycle/daemon-control.ts';
 import { daemonSnapshot } from '../../lifecycle/daemon-summary.ts';
-import { currentLoop } from '../agent-context.ts';
-import { lifecycleOf } from '../agent-lifecycle.ts';
-import { agentValue, field, withoutHarness } from '../agent-values.ts';
+import { currentLoop } from '../agents/agent-context.ts';
+import { lifecycleOf } from '../agents/agent-lifecycle.ts';
+import { agentValue, field, withoutHarness } from '../agents/agent-values.ts';
+import { daemonsOf } from '../agents/daemon-service.ts';
+import { spawnDaemon } from '../agents/daemon-spawn.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
-import { daemonsOf } from '../daemon-service.ts';
-import { spawnDaemon } from '../daemon-spawn.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { plainError } from '../errors.ts';

@@ -17,7 +17,7 @@ import {
 import type { Context } from '../context.ts';
 import { dictGet, dictOf } from '../dict.ts';
 import { thrownText, typeError } from '../errors.ts';
-import { formatMoment, MONTHS, WEEKDAYS } from '../strftime.ts';
+import { formatMoment, MONTHS, WEEKDAYS } from '../formats/strftime.ts';
 import { Dict, Duration, Float, typeOf, type Value } from '../value.ts';
 
 // ---- arguments and results ----

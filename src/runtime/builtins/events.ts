@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../base/json.ts';
 import { channelEvents, emitChannel, shownRecord } from '../../lifecycle/channels.ts';
-import { lifecycleOf } from '../agent-lifecycle.ts';
-import { agentValue, field, optionalText, withoutHarness } from '../agent-values.ts';
+import { lifecycleOf } from '../agents/agent-lifecycle.ts';
+import { agentValue, field, optionalText, withoutHarness } from '../agents/agent-values.ts';
+import { channelPlace, triggerService } from '../agents/trigger-service.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { display } from '../display.ts';
@@ -9,7 +10,6 @@ import { durationMs } from '../duration.ts';
 import { plainError } from '../errors.ts';
 import { SerialSource } from '../iterate.ts';
 import { toJson } from '../json.ts';
-import { channelPlace, triggerService } from '../trigger-service.ts';
 import { END, Producer, type Pulled, type Value } from '../value.ts';
 
 /** Channels and the event log (spec/agents.md 9.5). */

@@ -1,11 +1,11 @@
 import { posix as path } from 'node:path';
-import { inBackground, wantsBackground } from '../background-operation.ts';
+import { inBackground, wantsBackground } from '../agents/background-operation.ts';
+import { executionRoot } from '../agents/execution-place.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictGet, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { thrownText } from '../errors.ts';
-import { executionRoot } from '../execution-place.ts';
 import { errorDetail, orThrow } from '../file-errors.ts';
 import { linesOf } from '../text.ts';
 import { Dict, enumValue, Float, type Value } from '../value.ts';

@@ -1,10 +1,10 @@
 import { errorText } from '../../base/harn-error.ts';
 import { optionsArgument, textArgument, textOption } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
-import { parseCsv, writeCsv } from '../csv.ts';
 import { compareText, dictEntries, dictGet, dictKeys, dictOf } from '../dict.ts';
 import { isTruthy } from '../equality.ts';
 import { thrownText } from '../errors.ts';
+import { parseCsv, writeCsv } from '../formats/csv.ts';
 import { Dict, type Value } from '../value.ts';
 
 // ---- CSV ----

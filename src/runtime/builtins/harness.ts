@@ -1,4 +1,5 @@
-import { field } from '../agent-values.ts';
+import { field } from '../agents/agent-values.ts';
+import { executionRoot } from '../agents/execution-place.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
@@ -6,7 +7,6 @@ import { dictEntries } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { typeError } from '../errors.ts';
-import { executionRoot } from '../execution-place.ts';
 import { terminalOf } from '../terminal.ts';
 import { Dict, type Value } from '../value.ts';
 import { absolutePath } from './files.ts';

@@ -1,10 +1,10 @@
+import { hostMock, hostMocks } from '../agents/host-mocks.ts';
+import { HOST_CAPABILITIES } from '../agents/host-operations.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { thrownText } from '../errors.ts';
-import { hostMock, hostMocks } from '../host-mocks.ts';
-import { HOST_CAPABILITIES } from '../host-operations.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { Dict, type Value } from '../value.ts';
 

@@ -1,7 +1,7 @@
 import { bytesArgument, optionsArgument, textArgument, textOption } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { dictGet } from '../dict.ts';
-import { headerOf, httpResponse } from '../http-response.ts';
+import { headerOf, httpResponse } from '../http/http-response.ts';
 import { stringify } from '../json.ts';
 import type { Dict, Value } from '../value.ts';
 

@@ -5,8 +5,8 @@ import { dictGet, dictOf } from '../dict.ts';
 import { isTruthy } from '../equality.ts';
 import { thrownText, typeError } from '../errors.ts';
 import { errorDetail } from '../file-errors.ts';
-import { HttpServer, routeOptions } from '../http-server.ts';
-import { makeSelfSigned } from '../self-signed.ts';
+import { HttpServer, routeOptions } from '../http/http-server.ts';
+import { makeSelfSigned } from '../http/self-signed.ts';
 import { Dict, type HarnFunction, isCallable, type Value } from '../value.ts';
 import { absolutePath } from './files.ts';
 

@@ -3,13 +3,13 @@ import { bytesArgument, intArgument, optionsArgument, textArgument, textOption }
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context, Run } from '../context.ts';
 import { dictEntries, dictGet, dictHas, dictOf, mergeDicts } from '../dict.ts';
-import { EgressPolicy } from '../egress.ts';
 import { isTruthy } from '../equality.ts';
 import { thrownText, typeError } from '../errors.ts';
 import { orThrow } from '../file-errors.ts';
-import { sendRequest } from '../http-client.ts';
-import { HttpMocks, type MockResponse } from '../http-mocks.ts';
-import { outgoingRequest } from '../http-options.ts';
+import { EgressPolicy } from '../http/egress.ts';
+import { sendRequest } from '../http/http-client.ts';
+import { HttpMocks, type MockResponse } from '../http/http-mocks.ts';
+import { outgoingRequest } from '../http/http-options.ts';
 import { stringify } from '../json.ts';
 import { Dict, type Value } from '../value.ts';
 import { absolutePath } from './files.ts';

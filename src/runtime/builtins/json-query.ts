@@ -2,9 +2,9 @@ import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { dictGet } from '../dict.ts';
 import { thrownText } from '../errors.ts';
-import { runJq } from '../jq.ts';
-import { extractJson } from '../json-extract.ts';
-import { pointerDelete, pointerGet, pointerSet, pointerTokens } from '../json-pointer.ts';
+import { runJq } from '../formats/jq.ts';
+import { extractJson } from '../formats/json-extract.ts';
+import { pointerDelete, pointerGet, pointerSet, pointerTokens } from '../formats/json-pointer.ts';
 import { Dict, typeOf, type Value } from '../value.ts';
 
 function extract(text: Value, key: Value): Value {

@@ -8,19 +8,19 @@ import { PARENT_LLM, type PresetName } from '../../lifecycle/resume-by.ts';
 import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
 import { notStructuralError } from '../../lifecycle/sus-errors.ts';
 import { isSettled, unsettledCounts, unsettledState, unsettledSummary } from '../../lifecycle/unsettled.ts';
-import { lifecycleOf } from '../agent-lifecycle.ts';
-import { agentValue, field, withoutHarness } from '../agent-values.ts';
+import { lifecycleOf } from '../agents/agent-lifecycle.ts';
+import { agentValue, field, withoutHarness } from '../agents/agent-values.ts';
+import { setFinishHook } from '../agents/finish-hook.ts';
+import { hookHandler } from '../agents/lifecycle-hooks.ts';
+import { harnessValue, objectJson, ownerCallback, specValue, summaryValue, valueOfSpec, workerTarget } from '../agents/lifecycle-values.ts';
+import { openWork } from '../agents/open-work.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { builtinFunction } from '../builtin-access.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
-import { setFinishHook } from '../finish-hook.ts';
 import { toJson } from '../json.ts';
-import { hookHandler } from '../lifecycle-hooks.ts';
-import { harnessValue, objectJson, ownerCallback, specValue, summaryValue, valueOfSpec, workerTarget } from '../lifecycle-values.ts';
-import { openWork } from '../open-work.ts';
 import { Dict, type HarnFunction, isCallable, typeOf, type Value } from '../value.ts';
 
 /** Conditions, owners, hooks, audits and the end of a pipeline (spec/agents.md chapters 6 to 8 and 10, spec/language.md 15.4). */

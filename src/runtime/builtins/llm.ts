@@ -1,15 +1,15 @@
-import { llmErrorFacts } from '../../agent/llm-errors.ts';
+import { llmErrorFacts } from '../../agent/providers/llm-errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
-import { agentServices } from '../agent-services.ts';
-import { agentValue, optionalText, withoutHarness } from '../agent-values.ts';
+import { agentServices } from '../agents/agent-services.ts';
+import { agentValue, optionalText, withoutHarness } from '../agents/agent-values.ts';
+import { askOnce, type LlmAnswer, type LlmCall, runLlmCall } from '../agents/llm-call.ts';
+import { runStructured } from '../agents/llm-structured.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
-import { ChannelHandle } from '../channel.ts';
+import { ChannelHandle } from '../concurrency/channel.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
-import { askOnce, type LlmAnswer, type LlmCall, runLlmCall } from '../llm-call.ts';
-import { runStructured } from '../llm-structured.ts';
 import { taskTree } from '../task-context.ts';
 import { Dict, Float, type Value } from '../value.ts';
 

@@ -1,9 +1,11 @@
-import type { McpCall, McpConnection } from '../../agent/mcp-client.ts';
-import { decodeMcpSpec } from '../../agent/mcp-spec.ts';
+import type { McpCall, McpConnection } from '../../agent/mcp/mcp-client.ts';
+import { decodeMcpSpec } from '../../agent/mcp/mcp-spec.ts';
 import { errorText, hasCode } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
-import { agentServices } from '../agent-services.ts';
-import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
+import { agentServices } from '../agents/agent-services.ts';
+import { agentValue, optionsJson, withoutHarness } from '../agents/agent-values.ts';
+import { readServerCard, scriptPool } from '../agents/mcp.ts';
+import { registerPrompt, registerResource, registerTemplate, registerTools } from '../agents/mcp-offer.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context, Run } from '../context.ts';
 import { dictOf } from '../dict.ts';
@@ -11,8 +13,6 @@ import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { errorDetail } from '../file-errors.ts';
 import { toJson } from '../json.ts';
-import { readServerCard, scriptPool } from '../mcp.ts';
-import { registerPrompt, registerResource, registerTemplate, registerTools } from '../mcp-offer.ts';
 import { Dict, Handle, typeOf, type Value } from '../value.ts';
 
 /** Servers of the Model Context Protocol, used by the script itself; for the tools of a loop see `mcp_servers` of agent_loop. */

@@ -2,7 +2,7 @@ import { bytesArgument, intArgument, optionsArgument, textArgument, textOption }
 import type { BuiltinGroup } from '../builtin.ts';
 import { dictEntries, dictGet, dictOf } from '../dict.ts';
 import { thrownText } from '../errors.ts';
-import { type MultipartField, parameter, parseMultipart, writeMultipart } from '../multipart.ts';
+import { type MultipartField, parameter, parseMultipart, writeMultipart } from '../http/multipart.ts';
 import { Dict, type Value } from '../value.ts';
 
 function decodeText(content: Uint8Array): string | undefined {

@@ -1,10 +1,10 @@
 import type { ProcessRequest, ProcessResult } from '../../platform/platform.ts';
+import { executionEnv, executionRoot } from '../agents/execution-place.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { thrownText } from '../errors.ts';
-import { executionEnv, executionRoot } from '../execution-place.ts';
 import { errorDetail } from '../file-errors.ts';
 import type { Value } from '../value.ts';
 import { absolutePath } from './files.ts';

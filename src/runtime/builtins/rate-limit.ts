@@ -1,13 +1,13 @@
 import type { BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
 import { caughtValue } from '../caught.ts';
+import { rateLimits } from '../concurrency/rate-limit.ts';
 import type { Context } from '../context.ts';
 import { dictGet } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { errorCategory } from '../error-category.ts';
 import { typeError } from '../errors.ts';
-import { rateLimits } from '../rate-limit.ts';
 import { Dict, isCallable, typeOf, type Value } from '../value.ts';
 
 const DEFAULT_RETRIES = 5;

@@ -1,10 +1,9 @@
-import { scanSecrets } from '../../agent/secret-scan.ts';
+import { scanSecrets } from '../../agent/tools/secret-scan.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { dictOf } from '../dict.ts';
-
+import { elementsNamed, parseXml, type XmlElement } from '../formats/xml.ts';
 import type { Value } from '../value.ts';
-import { elementsNamed, parseXml, type XmlElement } from '../xml.ts';
 
 function child(element: XmlElement, name: string): XmlElement | undefined {
   return element.children.find((candidate) => candidate.name === name);

@@ -1,10 +1,10 @@
 import type { BuiltinGroup } from '../builtin.ts';
+import { supervisors } from '../concurrency/supervisor.ts';
+import { supervisorState } from '../concurrency/supervisor-view.ts';
+import { syncLocks } from '../concurrency/sync.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
-import { supervisors } from '../supervisor.ts';
-import { supervisorState } from '../supervisor-view.ts';
-import { syncLocks } from '../sync.ts';
 import { isCancelled, ROOT_TASK_ID, taskTree } from '../task-context.ts';
 import type { Dict, Value } from '../value.ts';
 

@@ -2,9 +2,9 @@ import type { BuiltinGroup } from '../builtin.ts';
 import { mergeDicts } from '../dict.ts';
 import { isTruthy } from '../equality.ts';
 import { thrownText, typeError } from '../errors.ts';
+import { type Defaults, type Validation, validate } from '../formats/schema.ts';
+import { canonicalSchema, filterProperties, partialSchema, toJsonSchema, toOpenApiSchema } from '../formats/schema-dialect.ts';
 import { errResult, okResult } from '../result.ts';
-import { type Defaults, type Validation, validate } from '../schema.ts';
-import { canonicalSchema, filterProperties, partialSchema, toJsonSchema, toOpenApiSchema } from '../schema-dialect.ts';
 import { Dict, typeOf, type Value } from '../value.ts';
 
 const VALIDATES = 'A type alias may be given as the schema.';

@@ -1,10 +1,11 @@
-import { decodeMessage } from '../../agent/decode-message.ts';
-import { messageText } from '../../agent/message.ts';
-import { unansweredCount } from '../../agent/session-edit.ts';
-import { currentLoop } from '../agent-context.ts';
-import { wakeSession } from '../agent-lifecycle.ts';
-import { type AgentServices, agentServices, inboxOf } from '../agent-services.ts';
-import { agentValue, withoutHarness } from '../agent-values.ts';
+import { decodeMessage } from '../../agent/transcript/decode-message.ts';
+import { messageText } from '../../agent/transcript/message.ts';
+import { unansweredCount } from '../../agent/transcript/session-edit.ts';
+import { currentLoop } from '../agents/agent-context.ts';
+import { wakeSession } from '../agents/agent-lifecycle.ts';
+import { type AgentServices, agentServices, inboxOf } from '../agents/agent-services.ts';
+import { agentValue, withoutHarness } from '../agents/agent-values.ts';
+import { planCompaction } from '../agents/transcript-compaction.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
 import type { Context } from '../context.ts';
@@ -12,7 +13,6 @@ import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
-import { planCompaction } from '../transcript-compaction.ts';
 import { isCallable, type Value } from '../value.ts';
 
 /** Named histories (spec/agents.md 3.11). */

@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import { agreeX25519, publicKeyOf, signEd25519, verifyEd25519 } from '../curve-keys.ts';
 import { dictEntries, dictGet, dictOf } from '../dict.ts';
 import { thrownText } from '../errors.ts';
+import { signUrl, verifyUrl } from '../http/signed-url.ts';
 import { parseJson, stringify } from '../json.ts';
-import { signUrl, verifyUrl } from '../signed-url.ts';
 import { Dict, type Value } from '../value.ts';
 
 /** What a library refuses becomes a thrown text. */

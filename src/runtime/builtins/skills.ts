@@ -1,10 +1,10 @@
-import { field } from '../agent-values.ts';
+import { field } from '../agents/agent-values.ts';
+import { defineSkill, skillEntries, skillRegistry } from '../agents/skill-registry.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { dictEntries, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
-import { defineSkill, skillEntries, skillRegistry } from '../skill-registry.ts';
 import { Dict, isCallable, type Value } from '../value.ts';
 
 /** Registries of skills: named instructions with the tools and files they apply to. */

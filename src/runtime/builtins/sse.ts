@@ -1,18 +1,18 @@
 import { createParser } from 'eventsource-parser';
 import { errorText } from '../../base/harn-error.ts';
+import { Inbox, TIMED_OUT } from '../agents/inbox.ts';
 import { intArgument, optionsArgument, textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context, Run } from '../context.ts';
 import { dictGet, dictOf, dictSet, mergeDicts } from '../dict.ts';
 import { durationMs } from '../duration.ts';
-import { EgressPolicy } from '../egress.ts';
 import { thrownText } from '../errors.ts';
-import { sendRequest } from '../http-client.ts';
-import { type OutgoingRequest, outgoingRequest } from '../http-options.ts';
-import { Inbox, TIMED_OUT } from '../inbox.ts';
-import { type SseFrame, sseFrame, writeSse } from '../sse-frame.ts';
-import { SseServerResponse } from '../sse-server.ts';
-import { mockMessages, TransportMocks } from '../transport-mocks.ts';
+import { EgressPolicy } from '../http/egress.ts';
+import { sendRequest } from '../http/http-client.ts';
+import { type OutgoingRequest, outgoingRequest } from '../http/http-options.ts';
+import { type SseFrame, sseFrame, writeSse } from '../http/sse-frame.ts';
+import { SseServerResponse } from '../http/sse-server.ts';
+import { mockMessages, TransportMocks } from '../http/transport-mocks.ts';
 import { Dict, type Value } from '../value.ts';
 
 // ---- receiving ----

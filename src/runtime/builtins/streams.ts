@@ -1,12 +1,5 @@
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
-import type { Context } from '../context.ts';
-import { dictGet } from '../dict.ts';
-import { durationMs } from '../duration.ts';
-import { isTruthy } from '../equality.ts';
-import { runtimeError, typeError } from '../errors.ts';
-import { zipping } from '../iterate-methods.ts';
-import { AGAIN, andThen, type MaybeAsync, until } from '../maybe-async.ts';
 import {
   broadcastStream,
   debounceStream,
@@ -16,7 +9,14 @@ import {
   streamOf,
   streamSource,
   throttleStream,
-} from '../stream.ts';
+} from '../concurrency/stream.ts';
+import type { Context } from '../context.ts';
+import { dictGet } from '../dict.ts';
+import { durationMs } from '../duration.ts';
+import { isTruthy } from '../equality.ts';
+import { runtimeError, typeError } from '../errors.ts';
+import { AGAIN, andThen, type MaybeAsync, until } from '../maybe-async.ts';
+import { zipping } from '../methods/iterate-methods.ts';
 import { Dict, END, type HarnFunction, isCallable, type Pulled, type Source, typeOf, type Value } from '../value.ts';
 
 const DEFAULT_COLLECT_MAX = 10_000;

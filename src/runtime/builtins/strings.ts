@@ -2,7 +2,7 @@ import type { BuiltinGroup } from '../builtin.ts';
 import { display } from '../display.ts';
 import { equals } from '../equality.ts';
 import { runtimeError } from '../errors.ts';
-import { joinList } from '../methods-list.ts';
+import { joinList } from '../methods/methods-list.ts';
 import { sliceText, splitText } from '../text.ts';
 import { Dict, textOf, type Value } from '../value.ts';
 

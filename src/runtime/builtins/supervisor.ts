@@ -1,12 +1,12 @@
 import type { BuiltinGroup } from '../builtin.ts';
+import { type ChildSpec, type Strategy, Supervisor, supervisors } from '../concurrency/supervisor.ts';
+import { DEFAULT_POLICY, type RestartMode, type RestartPolicy } from '../concurrency/supervisor-policy.ts';
+import { supervisorEvents, supervisorHandle, supervisorMetrics, supervisorState } from '../concurrency/supervisor-view.ts';
 import type { Context } from '../context.ts';
 import { dictGet } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { runtimeError } from '../errors.ts';
-import { type ChildSpec, type Strategy, Supervisor, supervisors } from '../supervisor.ts';
-import { DEFAULT_POLICY, type RestartMode, type RestartPolicy } from '../supervisor-policy.ts';
-import { supervisorEvents, supervisorHandle, supervisorMetrics, supervisorState } from '../supervisor-view.ts';
 import { Dict, Float, isCallable, typeOf, type Value } from '../value.ts';
 
 const DEFAULT_STOP_MS = 5_000;

@@ -1,12 +1,12 @@
 import { add, normalInt } from '../arithmetic.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import { DEFAULT_MUTEX, type NamedMetrics, SyncPermit, type SyncRequest, syncLocks } from '../concurrency/sync.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { durationMs } from '../duration.ts';
 import { equals } from '../equality.ts';
 import { typeError } from '../errors.ts';
-import { DEFAULT_MUTEX, type NamedMetrics, SyncPermit, type SyncRequest, syncLocks } from '../sync.ts';
 import { type Dict, Float, Handle, typeOf, type Value } from '../value.ts';
 
 /** An int that tasks share by reference (spec/language.md 10.4). */

@@ -5,7 +5,7 @@ import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Run } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { orThrow } from '../file-errors.ts';
-import { renderTemplate, type TemplateFiles, type TemplateSource } from '../template.ts';
+import { renderTemplate, type TemplateFiles, type TemplateSource } from '../template/template.ts';
 import type { Value } from '../value.ts';
 
 function templateFiles(run: Run): TemplateFiles {

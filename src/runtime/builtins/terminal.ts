@@ -1,4 +1,4 @@
-import { field } from '../agent-values.ts';
+import { field } from '../agents/agent-values.ts';
 import { intArgument, textArgument } from '../arguments.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import { ControlledClock } from '../../platform/controlled-clock.ts';
 import type { BuiltinGroup } from '../builtin.ts';
-import { type CircuitBreakers, circuitBreakers } from '../circuit.ts';
+import { type CircuitBreakers, circuitBreakers } from '../concurrency/circuit.ts';
 import type { Context } from '../context.ts';
 import { dictGet, dictOf } from '../dict.ts';
 import { display } from '../display.ts';

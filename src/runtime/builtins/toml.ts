@@ -3,7 +3,7 @@ import { errorText } from '../../base/harn-error.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { thrownText } from '../errors.ts';
-import { fromPlainData, type PlainData, toPlainData } from '../plain-data.ts';
+import { fromPlainData, type PlainData, toPlainData } from '../formats/plain-data.ts';
 import { Dict, StructValue, type Value } from '../value.ts';
 
 /** TOML has no null: such entries are left out. */

@@ -1,10 +1,10 @@
-import { checkToolSurface, type SurfaceDiagnostic } from '../../agent/tool-surface.ts';
+import { checkToolSurface, type SurfaceDiagnostic } from '../../agent/tools/tool-surface.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
-import { toolEntries } from '../agent-tools.ts';
-import { agentValue, field, optionalText, optionsJson, withoutHarness } from '../agent-values.ts';
+import { toolEntries } from '../agents/agent-tools.ts';
+import { agentValue, field, optionalText, optionsJson, withoutHarness } from '../agents/agent-values.ts';
+import { synthesizedTools, synthesizeTool } from '../agents/synthesized-tool.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { plainError } from '../errors.ts';
-import { synthesizedTools, synthesizeTool } from '../synthesized-tool.ts';
 import { Dict, isCallable, type Value } from '../value.ts';
 
 /** Looking over tools before a loop gets them, and trying out tools that nobody has written yet. */

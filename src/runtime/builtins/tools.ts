@@ -1,14 +1,8 @@
-import { parseTextResponse, renderToolList } from '../../agent/text-tools.ts';
+import { parseTextResponse, renderToolList } from '../../agent/tools/text-tools.ts';
 import { type Json, parseJsonObject } from '../../base/json.ts';
-import { agentValue, field, withoutHarness } from '../agent-values.ts';
-import type { Builtin, BuiltinGroup } from '../builtin.ts';
-import { callValue } from '../call.ts';
-import type { Context } from '../context.ts';
-import { display } from '../display.ts';
-import { plainError } from '../errors.ts';
-import { stringify } from '../json.ts';
-import { lifecycleRegistryEntries } from '../lifecycle-tools.ts';
-import { clearToolHooks, registerToolHook } from '../tool-hooks.ts';
+import { agentValue, field, withoutHarness } from '../agents/agent-values.ts';
+import { lifecycleRegistryEntries } from '../agents/lifecycle-tools.ts';
+import { clearToolHooks, registerToolHook } from '../agents/tool-hooks.ts';
 import {
   defineTool,
   emptyRegistry,
@@ -18,7 +12,13 @@ import {
   registryOf,
   registrySchema,
   withoutHandler,
-} from '../tool-registry.ts';
+} from '../agents/tool-registry.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import { callValue } from '../call.ts';
+import type { Context } from '../context.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { stringify } from '../json.ts';
 import { isCallable, type Value } from '../value.ts';
 
 /** Registries of tools and the text grammar of their calls (spec/agents.md chapter 2). */

@@ -1,4 +1,4 @@
-import { type Message, userMessage } from '../../agent/message.ts';
+import { type Message, userMessage } from '../../agent/transcript/message.ts';
 import {
   appendEvent,
   appendMessage,
@@ -7,10 +7,10 @@ import {
   estimateTokens,
   plainEvent,
   type Transcript,
-} from '../../agent/transcript.ts';
-import { addAsset, shorten, transcriptStats } from '../../agent/transcript-editing.ts';
+} from '../../agent/transcript/transcript.ts';
+import { addAsset, shorten, transcriptStats } from '../../agent/transcript/transcript-editing.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
-import { agentValue, field, optionsJson, withoutHarness } from '../agent-values.ts';
+import { agentValue, field, optionsJson, withoutHarness } from '../agents/agent-values.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { display } from '../display.ts';

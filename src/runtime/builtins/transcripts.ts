@@ -1,7 +1,7 @@
-import { applyCompaction } from '../../agent/compaction.ts';
-import { decodeMessages } from '../../agent/decode-message.ts';
-import { transcriptDigest } from '../../agent/digest.ts';
 import { clearReminders, decodeReminderSpec, injectReminder } from '../../agent/reminder.ts';
+import { applyCompaction } from '../../agent/transcript/compaction.ts';
+import { decodeMessages } from '../../agent/transcript/decode-message.ts';
+import { transcriptDigest } from '../../agent/transcript/digest.ts';
 import {
   appendEvent,
   createTranscript,
@@ -12,16 +12,16 @@ import {
   renderVisible,
   type Transcript,
   transcriptFromMessages,
-} from '../../agent/transcript.ts';
+} from '../../agent/transcript/transcript.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
-import { agentValue, optionsJson, withoutHarness } from '../agent-values.ts';
+import { agentValue, optionsJson, withoutHarness } from '../agents/agent-values.ts';
+import { namesModel, planCompaction, summaryByModel } from '../agents/transcript-compaction.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { dictEntries, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { parseJson, toJson } from '../json.ts';
-import { namesModel, planCompaction, summaryByModel } from '../transcript-compaction.ts';
 import { Dict, type Value } from '../value.ts';
 
 /** Transcripts as values (spec/agents.md 3.9, 3.10): each function gives a new one and leaves the old as it is. */

@@ -4,13 +4,13 @@ import { shownLetter } from '../../lifecycle/dead-letters.ts';
 import { isSpecObject } from '../../lifecycle/spec-value.ts';
 import { bindingHandle } from '../../lifecycle/trigger-registry.ts';
 import { parseTriggerSpec } from '../../lifecycle/trigger-spec.ts';
-import { lifecycleOf } from '../agent-lifecycle.ts';
-import { agentValue, field, withoutHarness } from '../agent-values.ts';
+import { lifecycleOf } from '../agents/agent-lifecycle.ts';
+import { agentValue, field, withoutHarness } from '../agents/agent-values.ts';
+import { specValue } from '../agents/lifecycle-values.ts';
+import { eventRequest, triggerService } from '../agents/trigger-service.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
-import { specValue } from '../lifecycle-values.ts';
-import { eventRequest, triggerService } from '../trigger-service.ts';
 import { typeOf, type Value } from '../value.ts';
 
 /** Triggers in the process of the script (spec/agents.md 9.1 to 9.4). */

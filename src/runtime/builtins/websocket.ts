@@ -1,16 +1,16 @@
 import { errorText } from '../../base/harn-error.ts';
+import { TIMED_OUT } from '../agents/inbox.ts';
 import { intArgument, optionsArgument, textArgument, textOption } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import type { Context, Run } from '../context.ts';
 import { dictEntries, dictGet, dictOf } from '../dict.ts';
 import { durationMs } from '../duration.ts';
-import { EgressPolicy } from '../egress.ts';
 import { HarnRaise, thrownText } from '../errors.ts';
-import { TIMED_OUT } from '../inbox.ts';
-import { mockMessages, TransportMocks } from '../transport-mocks.ts';
+import { EgressPolicy } from '../http/egress.ts';
+import { mockMessages, TransportMocks } from '../http/transport-mocks.ts';
+import { SocketEnd, type SocketLimits, type SocketMessage } from '../http/web-socket.ts';
+import { WebSocketServer } from '../http/web-socket-server.ts';
 import { Dict, type Value } from '../value.ts';
-import { SocketEnd, type SocketLimits, type SocketMessage } from '../web-socket.ts';
-import { WebSocketServer } from '../web-socket-server.ts';
 
 interface OpenSocket {
   readonly end: SocketEnd;

@@ -10,16 +10,10 @@ import { DEFAULT_WAIT_MS, suspendNamed } from '../../lifecycle/suspend.ts';
 import { unsettledState, unsettledSummary } from '../../lifecycle/unsettled.ts';
 import type { Worker } from '../../lifecycle/worker.ts';
 import { noTargetError } from '../../store/snapshot-error.ts';
-import { currentLoop } from '../agent-context.ts';
-import { lifecycleOf } from '../agent-lifecycle.ts';
-import { field, withoutHarness } from '../agent-values.ts';
-import type { Builtin, BuiltinGroup } from '../builtin.ts';
-import type { Context } from '../context.ts';
-import { dictGet, dictHas, dictOf, mergeDicts } from '../dict.ts';
-import { display } from '../display.ts';
-import { plainError } from '../errors.ts';
-import { stringify } from '../json.ts';
-import { hookWorkerId } from '../lifecycle-hooks.ts';
+import { currentLoop } from '../agents/agent-context.ts';
+import { lifecycleOf } from '../agents/agent-lifecycle.ts';
+import { field, withoutHarness } from '../agents/agent-values.ts';
+import { hookWorkerId } from '../agents/lifecycle-hooks.ts';
 import {
   isInsideWorker,
   knownWorker,
@@ -29,12 +23,18 @@ import {
   summaryValue,
   workerSummary,
   workerTarget,
-} from '../lifecycle-values.ts';
-import { openWork } from '../open-work.ts';
-import { spawnOptions, subAgentEnvelope, subAgentOptions } from '../spawn-options.ts';
+} from '../agents/lifecycle-values.ts';
+import { openWork } from '../agents/open-work.ts';
+import { spawnOptions, subAgentEnvelope, subAgentOptions } from '../agents/spawn-options.ts';
+import { workflowEngine } from '../agents/workflow-port.ts';
+import type { Builtin, BuiltinGroup } from '../builtin.ts';
+import type { Context } from '../context.ts';
+import { dictGet, dictHas, dictOf, mergeDicts } from '../dict.ts';
+import { display } from '../display.ts';
+import { plainError } from '../errors.ts';
+import { stringify } from '../json.ts';
 import { holdWhileStopping, refuseWhileStopping } from '../stopping.ts';
 import { Dict, typeOf, type Value } from '../value.ts';
-import { workflowEngine } from '../workflow-port.ts';
 
 /** Workers of scripts (spec/agents.md chapters 4 and 5). Each function finds its worker and leaves the rest to lifecycle. */
 type Args = readonly Value[];

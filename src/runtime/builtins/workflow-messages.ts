@@ -1,4 +1,5 @@
-import { agentValue, field, withoutHarness } from '../agent-values.ts';
+import { agentValue, field, withoutHarness } from '../agents/agent-values.ts';
+import { openMailbox, type WorkflowMailbox } from '../agents/workflow-mailbox.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import type { Context } from '../context.ts';
 import { display } from '../display.ts';
@@ -6,7 +7,6 @@ import { durationMs } from '../duration.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
 import type { Value } from '../value.ts';
-import { openMailbox, type WorkflowMailbox } from '../workflow-mailbox.ts';
 
 /**
  * Messages to a workflow and answers from it: signals, queries of what it last published, updates that wait for an

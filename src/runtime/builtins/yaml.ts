@@ -3,7 +3,7 @@ import { errorText } from '../../base/harn-error.ts';
 import { textArgument } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
 import { thrownText } from '../errors.ts';
-import { fromPlainData, toPlainData } from '../plain-data.ts';
+import { fromPlainData, toPlainData } from '../formats/plain-data.ts';
 
 /** YAML 1.2 (spec/language.md 12.11). */
 export const YAML: BuiltinGroup = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCsv, writeCsv } from '../../../src/runtime/csv.ts';
 import { structuralKey } from '../../../src/runtime/equality.ts';
-import { fromPlainData, toPlainData } from '../../../src/runtime/plain-data.ts';
+import { parseCsv, writeCsv } from '../../../src/runtime/formats/csv.ts';
+import { fromPlainData, toPlainData } from '../../../src/runtime/formats/plain-data.ts';
 import { arbitraryJsonValue } from '../arbitrary-value.ts';
 import { expressionTable } from '../expression-table.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scanSecrets } from '../../../src/agent/secret-scan.ts';
-import { parseMultipart, writeMultipart } from '../../../src/runtime/multipart.ts';
-import { parseXml } from '../../../src/runtime/xml.ts';
+import { scanSecrets } from '../../../src/agent/tools/secret-scan.ts';
+import { parseXml } from '../../../src/runtime/formats/xml.ts';
+import { parseMultipart, writeMultipart } from '../../../src/runtime/http/multipart.ts';
 import { expressionTable } from '../expression-table.ts';
 
 describe('XML', () => {

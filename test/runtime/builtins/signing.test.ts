@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { makeSelfSigned } from '../../../src/runtime/self-signed.ts';
+import { makeSelfSigned } from '../../../src/runtime/http/self-signed.ts';
 import { expressionTable } from '../expression-table.ts';
 
 function pems(pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }): string[] {

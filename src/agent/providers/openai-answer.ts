@@ -1,0 +1,127 @@
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
+import { AnswerParts, type CallPart, parseArguments, UNPARSED } from './answer-parts.ts';
+import { asNumber, type Exchange, refusal, serviceError, streamFault } from './http-provider.ts';
+import type { ModelAnswer, ModelEvent } from './provider.ts';
+
+/** What Gemini adds to a call, the signature of the thought that led to it, and refuses to go on without. */
+export const EXTRA_CONTENT = 'extra_content';
+
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+};
+
+/** Whether arguments are complete, so that what follows with a name of its own is another call. */
+function isWhole(text: string): boolean {
+  return text !== '' && !(UNPARSED in parseArguments(text));
+}
+
+/** Reads the deltas of a stream, or one whole message of the same shape. */
+export class AnswerReader {
+  readonly #exchange: Exchange;
+  readonly #parts: AnswerParts;
+  /** Calls by what the service tells them apart with, see `#find`. */
+  readonly #calls = new Map<string, CallPart>();
+  #refusal = '';
+  #usage: JsonObject = {};
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#parts = new AnswerParts(exchange.request);
+  }
+
+  /** A stream without a finish reason was cut off: it is no answer. */
+  get isFinished(): boolean {
+    return this.#parts.isFinished;
+  }
+
+  *take(event: JsonObject): Iterable<ModelEvent> {
+    if (event.error !== undefined && event.error !== null) throw streamFault(this.#exchange, event.error);
+    if (event.object === 'error') throw streamFault(this.#exchange, event);
+    if (typeof event.model === 'string' && event.model !== '') this.#parts.model = event.model;
+    if (isJsonObject(event.usage)) this.#usage = event.usage;
+    const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
+    if (!isJsonObject(choice)) return;
+    const delta = choice.delta ?? choice.message;
+    if (isJsonObject(delta)) yield* this.#delta(delta);
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#finish(choice.finish_reason);
+  }
+
+  *#delta(delta: JsonObject): Iterable<ModelEvent> {
+    // One name each, with some servers; both with others, one of them empty.
+    yield* this.#parts.thought(delta.reasoning_content || delta.reasoning);
+    for (const part of Array.isArray(delta.content) ? delta.content : [{ type: 'text', text: delta.content ?? null }])
+      yield* this.#part(part);
+    if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    for (const [position, part] of calls.entries()) if (isJsonObject(part)) yield* this.#call(part, position);
+  }
+
+  /** Content comes in parts from some services; reasoning is among them with Mistral's. */
+  *#part(part: Json): Iterable<ModelEvent> {
+    if (!isJsonObject(part)) return;
+    if (part.type === 'text') yield* this.#parts.text(part.text);
+    if (part.type === 'refusal' && typeof part.refusal === 'string') this.#refusal += part.refusal;
+    if (part.type !== 'thinking') return;
+    for (const piece of Array.isArray(part.thinking) ? part.thinking : []) {
+      if (isJsonObject(piece)) yield* this.#parts.thought(piece.text);
+    }
+  }
+
+  *#call(part: JsonObject, position: number): Iterable<ModelEvent> {
+    const fn = isJsonObject(part.function) ? part.function : {};
+    const name = typeof fn.name === 'string' ? fn.name : '';
+    const call = this.#find(part, position, name);
+    if (call.name === '') call.name = name;
+    if (isJsonObject(part.extra_content)) {
+      this.#parts.service({ type: EXTRA_CONTENT, tool_call_id: call.id, extra_content: part.extra_content });
+    }
+    const piece = isJsonObject(fn.arguments) ? JSON.stringify(fn.arguments) : fn.arguments;
+    yield* this.#parts.callArguments(call, typeof piece === 'string' ? piece : '');
+  }
+
+  /**
+   * The call that a piece belongs to. OpenAI gives every piece the index of its call and the first one an id. Servers exist
+   * that repeat the id, count every call as 0, leave out the index, or both.
+   */
+  #find({ id, index }: JsonObject, position: number, name: string): CallPart {
+    const place = String(typeof index === 'number' ? index : position);
+    const given = typeof id === 'string' ? id : '';
+    const key = `${place} ${given}`;
+    const known = given === '' ? this.#calls.get(place) : this.#calls.get(key);
+    const isNew = known === undefined || (given === '' && typeof index !== 'number' && name !== '' && isWhole(known.text));
+    const call = isNew ? this.#parts.openCall(given, '') : known;
+    this.#calls.set(key, call);
+    // What comes without an id goes on with the latest call of its place.
+    this.#calls.set(place, call);
+    return call;
+  }
+
+  #finish(reason: string): void {
+    if (this.#refusal !== '') throw refusal(this.#exchange, `the model refused: ${this.#refusal}`);
+    if (reason === 'content_filter') throw refusal(this.#exchange, 'the answer was withheld by a content filter');
+    this.#parts.stopReason = STOP_REASONS[reason] ?? reason;
+  }
+
+  build(): ModelAnswer {
+    const details = isJsonObject(this.#usage.prompt_tokens_details) ? this.#usage.prompt_tokens_details : {};
+    const outputTokens = asNumber(this.#usage.completion_tokens);
+    if (this.#parts.isEmpty && outputTokens > 0) throw this.#nothingDelivered(outputTokens);
+    return this.#parts.build({
+      input_tokens: asNumber(this.#usage.prompt_tokens),
+      output_tokens: outputTokens,
+      // DeepSeek has a name of its own for it.
+      cache_read_tokens: asNumber(details.cached_tokens ?? this.#usage.prompt_cache_hit_tokens),
+      cache_write_tokens: asNumber(details.cache_write_tokens),
+    });
+  }
+
+  /** Seen of servers whose parser lost the answer: another try often helps. */
+  #nothingDelivered(outputTokens: number): Error {
+    const { request, call } = this.#exchange;
+    const message = `${request.provider} counted ${outputTokens} output tokens but delivered no content, reasoning, or tool calls`;
+    return serviceError(request, call, { category: 'server_error', message });
+  }
+}

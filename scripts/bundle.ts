@@ -10,11 +10,16 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
+/** Stands for the chunk of what esbuild itself adds to the code, which holds no module. */
+const HELPERS = "esbuild's helpers";
+
 /**
  * What each pack exists for: everything that these modules, or the chunks they are in, need at once and no earlier pack has. All of a pack is
  * evaluated when any of it is needed; whatever no pack names is a pack of its own.
  */
 const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = [
+  // What every pack needs, so that none has to load `main` for it.
+  ['base', ['src/base/harn-error.ts', 'src/base/json.ts', HELPERS]],
   [
     'main',
     [
@@ -69,17 +74,15 @@ export interface Bundle {
  */
 export async function bundle(root: string, warmUp: readonly string[]): Promise<Bundle> {
   const chunks = await readChunks(root);
-  const id = createHash('sha256')
-    .update(JSON.stringify([PACKS, [...chunks.texts], warmUp]))
-    .digest('hex')
-    .slice(0, 16);
   const packs = assignPacks(chunks);
   const packOf = new Map([...packs].flatMap(([pack, members]) => members.map((chunk) => [chunk, pack] as const)));
-  const files = new Map<string, string>();
-  for (const [pack, members] of packs) {
-    files.set(`${pack}.cjs`, (await bundlePack(chunks, pack, members, packOf)).replace('@HARN_BUILD_ID@', id));
-  }
-  return { id, files };
+  const texts: [file: string, text: string][] = [];
+  for (const [pack, members] of packs) texts.push([`${pack}.cjs`, await bundlePack(chunks, pack, members, packOf)]);
+  const id = createHash('sha256')
+    .update(JSON.stringify([texts, warmUp]))
+    .digest('hex')
+    .slice(0, 16);
+  return { id, files: new Map(texts.map(([file, text]) => [file, text.replace('@HARN_BUILD_ID@', id)])) };
 }
 
 interface Chunks {
@@ -87,7 +90,7 @@ interface Chunks {
   readonly texts: ReadonlyMap<string, string>;
   /** Chunks that a chunk imports at once. */
   readonly imports: ReadonlyMap<string, readonly string[]>;
-  /** The chunk that holds this module. */
+  /** The chunk that holds this module, or `HELPERS`. */
   readonly homeOf: ReadonlyMap<string, string>;
   /** The chunk that begins with this module. */
   readonly entryChunk: ReadonlyMap<string, string>;
@@ -128,7 +131,12 @@ async function readChunks(root: string): Promise<Chunks> {
   return {
     texts: new Map([...outputFiles, ...(alone.outputFiles ?? [])].map(({ path, text }) => [basename(path), text])),
     imports: new Map(outputs.map(([chunk, output]) => [chunk, staticImports(output)])),
-    homeOf: new Map(outputs.flatMap(([chunk, { inputs }]) => Object.keys(inputs).map((input) => [input, chunk] as const))),
+    homeOf: new Map(
+      outputs.flatMap(([chunk, { inputs }]) => {
+        const modules = Object.keys(inputs);
+        return (modules.length > 0 ? modules : [HELPERS]).map((module) => [module, chunk] as const);
+      }),
+    ),
     entryChunk: new Map(outputs.flatMap(([chunk, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, chunk] as const]))),
   };
 }

@@ -19,16 +19,18 @@ const LOADS = {
   node: ['-e', '0'],
   openai: [`${PROGRAMS}/client-openai.mjs`],
   anthropic: [`${PROGRAMS}/client-anthropic.mjs`],
-  'no adapter': [`${PROGRAMS}/adapter.cjs`],
   'adapter for openai': [`${PROGRAMS}/adapter.cjs`, 'openai'],
   'adapter for anthropic': [`${PROGRAMS}/adapter.cjs`, 'anthropic'],
+  run: [`${PROGRAMS}/adapter.cjs`, 'run'],
+  'run, adapter for openai': [`${PROGRAMS}/adapter.cjs`, 'run', 'openai'],
+  'run, adapter for anthropic': [`${PROGRAMS}/adapter.cjs`, 'run', 'anthropic'],
 } as const;
 
 /**
  * A script that asks a model once, from start to end, against a bare Node program that does the same with `fetch` and
  * against programs with the clients of the vendors; and what it costs to load and make an adapter against what it costs
- * to load and make those clients, both beyond an empty Node process. The pack that every process of harn loads counts in
- * the first of these rows; the second says what the choice of a provider adds to a run that has it anyway.
+ * to load and make those clients, both beyond an empty Node process; and once more beyond a process that has loaded what
+ * every run loads.
  */
 export async function measureModel(workspace: Workspace): Promise<Row[]> {
   const service = await startModelService();
@@ -58,7 +60,7 @@ function rows(medians: ReadonlyMap<string, number>): Row[] {
 function clientRows(client: 'openai' | 'anthropic', medians: ReadonlyMap<string, number>): Row[] {
   const nodeMs = of(medians, 'node');
   const [adapterMs, clientMs] = [of(medians, `adapter for ${client}`) - nodeMs, of(medians, client) - nodeMs];
-  const addedMs = of(medians, `adapter for ${client}`) - of(medians, 'no adapter');
+  const addedMs = of(medians, `run, adapter for ${client}`) - of(medians, 'run');
   const [harnMs, clientCallMs] = [of(medians, client === 'openai' ? 'harn' : 'harn with anthropic'), of(medians, `${client}, call`)];
   return [
     {

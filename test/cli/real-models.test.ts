@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
 import { type ModelServer, openAiText, type Received, type Reply, sse, startModelServer } from '../agent/model-server.ts';
-import { CliWorld, type Ended, events, ROOT } from './harn.ts';
+import { CliWorld, type Ended, events } from './harn.ts';
 
 /** The built program against a model service on the loopback interface. */
 const KEY = 'sk-canary-5f2e9b81c3';
@@ -408,9 +408,4 @@ describe('the prompt prefix', () => {
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] }],
     });
   });
-});
-
-test('adapters load without the code of agents: what both need is in a pack of its own', () => {
-  const dist = join(ROOT, 'dist', readFileSync(join(ROOT, 'dist/current'), 'utf8'));
-  expect(readFileSync(join(dist, 'models.cjs'), 'latin1')).not.toContain('./agent.cjs');
 });

@@ -1,5 +1,5 @@
-// The adapter of a provider, loaded and made as a process of harn does it: from the packs of the build with their code
-// caches, and whatever packs those need. Without a provider: only what every process of harn loads, for comparison.
+// `adapter.cjs [run] [PROVIDER]`: the adapter of a provider, loaded and made as a process of harn does it: from the packs of
+// the build with their code caches, and whatever packs those need. With `run`, what every run loads comes before it.
 const { existsSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
@@ -25,12 +25,12 @@ function evaluate(pack) {
   return module.exports;
 }
 
-const provider = process.argv[2];
-if (provider === undefined) {
-  evaluate('main.cjs');
-  process.exit();
+const words = process.argv.slice(2);
+if (words[0] === 'run') evaluate('main.cjs');
+const provider = words.find((word) => word !== 'run');
+if (provider !== undefined) {
+  const adapters = Object.values(evaluate('models.cjs')).find((exports) => 'createRemoteProvider' in exports);
+  const service = { protocol: provider, baseUrl: 'http://127.0.0.1', keyVariables: [], key: 'none' };
+  const settings = { services: { [provider]: service }, aliases: {}, capabilities: {} };
+  adapters.createRemoteProvider({ env: (name) => process.env[name], http: {}, clock: {}, settings }, provider);
 }
-const adapters = Object.values(evaluate('models.cjs')).find((exports) => 'createRemoteProvider' in exports);
-const service = { protocol: provider, baseUrl: 'http://127.0.0.1', keyVariables: [], key: 'none' };
-const settings = { services: { [provider]: service }, aliases: {}, capabilities: {} };
-adapters.createRemoteProvider({ env: (name) => process.env[name], http: {}, clock: {}, settings }, provider);

@@ -77,6 +77,7 @@ export const BUILTIN_INDEX: Readonly<Record<string, readonly [string, BuiltinCol
   "ResumeBy.pipeline_drain": ["lifecycle", "callback"],
   "__agent_capture_events": ["sessions", "async"],
   "__cloud_session_id": ["lifecycle", "sync"],
+  "__continue_as_new": ["workflow-messages", "sync"],
   "__drain_pipeline": ["lifecycle", "async"],
   "__emit_audit": ["lifecycle", "sync"],
   "__host_fire_session_hook": ["lifecycle", "async"],

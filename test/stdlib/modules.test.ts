@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatSource } from '../../src/language/format.ts';
 import { STDLIB_SOURCES } from '../../src/stdlib/sources.ts';
-import { linesOf } from '../runtime/run-text.ts';
+import { linesOf, runText } from '../runtime/run-text.ts';
 
 /** Module, what a script does with it, and what it prints. */
 const ROWS: readonly (readonly [module: string, script: string, lines: readonly string[]])[] = [
@@ -126,6 +126,11 @@ const ROWS: readonly (readonly [module: string, script: string, lines: readonly 
 
 test.each(ROWS)('std/%s: %s', async (module, script, lines) => {
   expect(await linesOf(`import "std/${module}"\n${script}`)).toEqual(lines);
+});
+
+/** A warning about a line of ours would be shown to a user who cannot change it. */
+test.each(Object.keys(STDLIB_SOURCES).filter((name) => !name.startsWith('prelude/')))('std/%s runs without a warning', async (name) => {
+  expect(await runText(`import "std/${name}"`)).toMatchObject({ out: '', err: '', outcome: { kind: 'value' } });
 });
 
 test.each(Object.entries(STDLIB_SOURCES))('std/%s is written in the style of harn fmt', (_name, source) => {

@@ -280,6 +280,14 @@ println("\${result.status} \${result.run.stages.map({ stage -> stage.node_id })}
     ['handoff: `task` is missing'],
   ],
   [
+    'continue_as_new of std/agents moves the workflow to its next generation',
+    `import { continue_as_new } from "std/agents"
+let before = workflow.status("w").generation
+println(continue_as_new({_type: "workflow_session", workflow_id: "w"})._type)
+println(workflow.status("w").generation - before)`,
+    ['workflow_session', '1'],
+  ],
+  [
     'an update that nobody answers ends with its time',
     'println(try { workflow.update("w", "x", nil, {timeout_ms: 5}) } catch (e) { e })',
     ['workflow.update: no answer to x within 5 ms'],

@@ -75,6 +75,8 @@ function entryValue(name: string, { path, content, mode }: ArchiveEntry): Value 
 /** Archives carry no time, so that the same entries always give the same bytes. */
 const EPOCH_OF_ZIP = 315_532_800_000;
 
+const TAR_BLOCK = 512;
+
 function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
   const files: Zippable = {};
   for (const { path, content, mode } of entries) {
@@ -84,9 +86,24 @@ function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
 }
 
 function createArchive(entries: readonly ArchiveEntry[]): Uint8Array {
+  if (entries.length === 0) return new Uint8Array(2 * TAR_BLOCK);
   return createTar(
     entries.map(({ path, content, mode }) => ({ name: path, data: content, attrs: { mode: mode.toString(8), mtime: 0, uid: 0, gid: 0 } })),
   );
+}
+
+/** Where a header keeps its checksum: octal digits for the sum of its bytes, these eight counted as blanks. */
+const CHECKSUM = { start: 148, end: 156 } as const;
+
+/** The library takes whatever it is given for an archive, so the first header is looked at here. */
+function parseArchive(archive: Uint8Array) {
+  const header = archive.subarray(0, TAR_BLOCK);
+  if (archive.length === 0 || (header.length === TAR_BLOCK && header.every((byte) => byte === 0))) return [];
+  const sum = header.reduce((total, byte, at) => total + (at >= CHECKSUM.start && at < CHECKSUM.end ? 0x20 : byte), 0);
+  const stated = Number.parseInt(Buffer.from(header.subarray(CHECKSUM.start, CHECKSUM.end)).toString('latin1'), 8);
+  if (header.length < TAR_BLOCK || sum !== stated) throw new Error('invalid tar data');
+  // A copy: the library reads the whole memory behind a view.
+  return parseTar(archive.slice());
 }
 
 /** Compression and archives (spec/language.md 12.12). */
@@ -119,7 +136,7 @@ export const COMPRESSION: BuiltinGroup = {
       signature: '(archive: any) -> list',
       doc: 'The files of a tar archive: `{path, content, mode, size}`.',
       call: (_c, _d, archive) =>
-        guarded('tar_extract', () => parseTar(bytesArgument(archive)))
+        guarded('tar_extract', () => parseArchive(bytesArgument(archive)))
           .filter(({ type }) => type === 'file' || type === undefined)
           .map(({ name, data, attrs }) =>
             entryValue('tar_extract', { path: name, content: new Uint8Array(data ?? []), mode: Number.parseInt(attrs?.mode ?? '644', 8) }),

@@ -309,10 +309,7 @@ export const FILES: BuiltinGroup = {
     path_segments: {
       signature: '(path: any) -> list<string>',
       doc: 'The parts of a path.',
-      call: (_c, _d, p) =>
-        normalize(text(p))
-          .split('/')
-          .filter((part) => part !== '' && part !== '.'),
+      call: (_c, _d, p) => segmentsOf(text(p)),
     },
     path_with_extension: {
       signature: '(path: any, extension: any) -> string',
@@ -339,12 +336,7 @@ export const FILES: BuiltinGroup = {
           ['file', parsed.base],
           ['stem', parsed.name],
           ['ext', parsed.ext],
-          [
-            'segments',
-            normalize(text(p))
-              .split('/')
-              .filter((part) => part !== ''),
-          ],
+          ['segments', segmentsOf(text(p))],
         ]);
       },
     },
@@ -410,6 +402,12 @@ function joinPaths(parts: readonly string[]): string {
   let result = '';
   for (const part of parts) result = path.isAbsolute(part) || result === '' ? part : `${result.replace(/\/$/, '')}/${part}`;
   return result;
+}
+
+function segmentsOf(value: string): string[] {
+  return normalize(value)
+    .split('/')
+    .filter((part) => part !== '' && part !== '.');
 }
 
 function parentOf(value: string): string {

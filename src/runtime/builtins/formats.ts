@@ -5,7 +5,7 @@ import { compareText, dictEntries, dictGet, dictKeys, dictOf } from '../dict.ts'
 import { isTruthy } from '../equality.ts';
 import { thrownText } from '../errors.ts';
 import { parseCsv, writeCsv } from '../formats/csv.ts';
-import { Dict, type Value } from '../value.ts';
+import { Dict, typeOf, type Value } from '../value.ts';
 
 // ---- CSV ----
 
@@ -81,7 +81,10 @@ function parseUrl(value: Value): Value {
 
 function buildUrl(parts: Dict): string {
   const part = (name: string): string | undefined => textOption(parts, name);
-  const [scheme, host, port, query, fragment] = ['scheme', 'host', 'port', 'query', 'fragment'].map(part);
+  const [scheme, port, fragment] = ['scheme', 'port', 'fragment'].map(part);
+  const query = queryText(dictGet(parts, 'query'));
+  const name = part('host');
+  const host = name?.includes(':') === true && !name.startsWith('[') ? `[${name}]` : name;
   const path = part('path') ?? '';
   const user = part('username');
   const password = part('password');
@@ -95,12 +98,27 @@ function buildUrl(parts: Dict): string {
   return fragment === undefined || fragment === '' ? url : `${url}#${fragment.replace(/^#/, '')}`;
 }
 
+/** A query as text, or as parameters that are still to be written. */
+function queryText(query: Value): string | undefined {
+  if (query instanceof Dict || Array.isArray(query)) return queryOf(query);
+  return query === undefined ? undefined : textArgument(query);
+}
+
+function queryOf(parameters: Value): string {
+  return new URLSearchParams(pairsOf(parameters)).toString();
+}
+
+/** A list as the value of a key repeats the key. */
 function pairsOf(value: Value): [string, string][] {
-  if (value instanceof Dict) return dictEntries(value).map(([key, item]) => [key, textArgument(item)]);
+  if (value instanceof Dict) {
+    return dictEntries(value).flatMap(([key, items]) =>
+      (Array.isArray(items) ? items : [items]).map((item: Value): [string, string] => [key, textArgument(item)]),
+    );
+  }
   if (!Array.isArray(value)) return [];
   return value.map((item: Value) => {
-    const pair = optionsArgument(item);
-    return [textOption(pair, 'key') ?? '', textOption(pair, 'value') ?? ''];
+    if (!(item instanceof Dict)) throw thrownText(`query_stringify: expected dicts of key and value, got ${typeOf(item)}`);
+    return [textOption(item, 'key') ?? '', textOption(item, 'value') ?? ''];
   });
 }
 
@@ -111,6 +129,7 @@ export const FORMATS: BuiltinGroup = {
   errors: [
     { text: 'CSV parse error: …', when: 'quotes that do not fit' },
     { text: 'NAME: invalid delimiter', when: 'a delimiter that is empty or a quote' },
+    { text: 'query_stringify: expected dicts of key and value, got T', when: 'a list of something else; also a `query` of `url_build`' },
     { text: 'url_parse: invalid URL: S', when: '`url_parse`' },
   ],
   builtins: {
@@ -141,7 +160,7 @@ export const FORMATS: BuiltinGroup = {
     },
     url_build: {
       signature: '(parts: any) -> string',
-      doc: 'The URL of the parts that url_parse gives.',
+      doc: 'The URL of the parts that url_parse gives; `query` may also be what query_stringify takes.',
       call: (_c, _d, parts) => buildUrl(optionsArgument(parts)),
     },
     query_parse: {
@@ -157,8 +176,8 @@ export const FORMATS: BuiltinGroup = {
     },
     query_stringify: {
       signature: '(parameters: any) -> string',
-      doc: 'A query string of `{key, value}` dicts, or of one dict.',
-      call: (_c, _d, parameters) => new URLSearchParams(pairsOf(parameters)).toString(),
+      doc: 'A query string of `{key, value}` dicts, or of one dict, in which a list repeats its key.',
+      call: (_c, _d, parameters) => queryOf(parameters),
     },
   },
 };

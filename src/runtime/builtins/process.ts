@@ -19,8 +19,14 @@ export async function processResult(context: Context, given: ProcessRequest): Pr
     return await context.run.platform.processes.run({ ...request, signal: context.signal });
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
-    throw thrownText(`exec failed: ${errorDetail(error)}`);
+    throw thrownText(`exec failed: ${missingPart(context, given)}: ${errorDetail(error)}`);
   }
+}
+
+/** A missing folder and a missing program fail alike; the message names the one that it was. */
+function missingPart(context: Context, { command, cwd }: ProcessRequest): string {
+  const isThere = cwd === undefined || context.run.platform.files.stat(cwd)?.isDirectory === true;
+  return isThere ? command : `folder ${cwd}`;
 }
 
 export async function runProcess(context: Context, request: ProcessRequest): Promise<Value> {
@@ -59,7 +65,7 @@ export const PROCESS: BuiltinGroup = {
   title: 'Processes, environment, system',
   errors: [
     { text: 'exec: command is required', when: 'also `exec_at`, `shell`, `shell_at`' },
-    { text: 'exec failed: DETAIL', when: 'the program could not be started; one that fails does not throw' },
+    { text: 'exec failed: P: DETAIL', when: 'the program could not be started; one that fails does not throw' },
   ],
   builtins: {
     exec: {

@@ -31,7 +31,9 @@ function build(source: string, letters: string, isUnicode: boolean): RegExp {
     const translated = translatePattern(source, letters, isUnicode);
     return new RegExp(translated.source, translated.flags);
   } catch (error) {
-    throw thrownText(`Invalid regex: ${errorText(error)}`);
+    // V8 says which pattern after translation; what the script wrote is what its author knows.
+    const reason = errorText(error).replace(/^Invalid regular expression: \/.*\/\w*: /su, '');
+    throw thrownText(`Invalid regex: ${reason} in \`${source}\``);
   }
 }
 

@@ -1,4 +1,4 @@
-import { createPublicKey, createSign, createVerify, type VerifyKeyObjectInput } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 import { errorText } from '../../base/harn-error.ts';
 import { bytesArgument, intArgument, optionsArgument, textArgument, textOption } from '../arguments.ts';
 import { toDouble } from '../arithmetic.ts';
@@ -22,13 +22,46 @@ function guarded<T>(name: string, step: () => T): T {
 
 // ---- JSON web tokens ----
 
-/** Signatures of ES256 are the two numbers side by side, not DER (RFC 7518, 3.4). */
-const ALGORITHMS: Readonly<Record<string, { readonly dsaEncoding?: 'ieee-p1363' }>> = { ES256: { dsaEncoding: 'ieee-p1363' }, RS256: {} };
+interface Algorithm {
+  readonly sign: (text: string, key: string) => Buffer;
+  readonly fits: (text: string, key: string, signature: Buffer) => boolean;
+}
 
-function algorithmOf(name: string, algorithm: Value): { readonly alg: string; readonly dsaEncoding?: 'ieee-p1363' } {
+/** OpenSSL names the place in its own source; what the script needs to know is that this is no key. */
+function pemKey(read: (pem: string) => KeyObject, pem: string): KeyObject {
+  try {
+    return read(pem);
+  } catch {
+    throw new Error('the key is not PEM text that can be read');
+  }
+}
+
+function keyPairAlgorithm(options: { readonly dsaEncoding?: 'ieee-p1363' }): Algorithm {
+  return {
+    sign: (text, pem) => sign('sha256', Buffer.from(text), { key: pemKey(createPrivateKey, pem), ...options }),
+    fits: (text, pem, signature) => verify('sha256', Buffer.from(text), { key: pemKey(createPublicKey, pem), ...options }, signature),
+  };
+}
+
+const hmacOf = (text: string, secret: string): Buffer => createHmac('sha256', secret).update(text).digest();
+
+/** Signatures of ES256 are the two numbers side by side, not DER (RFC 7518, 3.4). */
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
+  ES256: keyPairAlgorithm({ dsaEncoding: 'ieee-p1363' }),
+  RS256: keyPairAlgorithm({}),
+  HS256: {
+    sign: hmacOf,
+    fits: (text, secret, signature) => {
+      const expected = hmacOf(text, secret);
+      return expected.length === signature.length && timingSafeEqual(expected, signature);
+    },
+  },
+};
+
+function algorithmOf(name: string, algorithm: Value): Algorithm & { readonly alg: string } {
   const alg = textArgument(algorithm);
   const known = Object.hasOwn(ALGORITHMS, alg) ? ALGORITHMS[alg] : undefined;
-  if (known === undefined) throw thrownText(`${name}: unsupported algorithm \`${alg}\`; expected ES256 or RS256`);
+  if (known === undefined) throw thrownText(`${name}: unsupported algorithm \`${alg}\`; expected ES256, RS256 or HS256`);
   return { alg, ...known };
 }
 
@@ -36,28 +69,23 @@ function base64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-function signToken(algorithm: Value, claims: Value, pem: Value): string {
-  const { alg, ...options } = algorithmOf('jwt_sign', algorithm);
-  const signed = `${base64url(JSON.stringify({ alg, typ: 'JWT' }))}.${base64url(stringify(claims))}`;
-  const signature = guarded('jwt_sign', () =>
-    createSign('sha256')
-      .update(signed)
-      .sign({ key: textArgument(pem), ...options }),
-  );
+function signToken(algorithm: Value, claims: Value, key: Value): string {
+  const known = algorithmOf('jwt_sign', algorithm);
+  const signed = `${base64url(JSON.stringify({ alg: known.alg, typ: 'JWT' }))}.${base64url(stringify(claims))}`;
+  const signature = guarded('jwt_sign', () => known.sign(signed, textArgument(key)));
   return `${signed}.${signature.toString('base64url')}`;
 }
 
 /** The algorithm is the one that the caller names, never the one that the token claims. */
-function verifyToken(context: Context, algorithm: Value, token: Value, pem: Value): Value {
-  const { alg, ...options } = algorithmOf('jwt_verify', algorithm);
+function verifyToken(context: Context, algorithm: Value, token: Value, key: Value): Value {
+  const known = algorithmOf('jwt_verify', algorithm);
   const [header, payload, signature, ...more] = textArgument(token).split('.');
   if (header === undefined || payload === undefined || signature === undefined || more.length > 0) return verdict('malformed');
   const claims = decodePart(payload);
   const head = decodePart(header);
   if (!(claims instanceof Dict) || !(head instanceof Dict)) return verdict('malformed');
-  if (dictGet(head, 'alg') !== alg) return verdict('wrong_algorithm');
-  const key = guarded('jwt_verify', () => createPublicKey(textArgument(pem)));
-  const isValid = fits(`${header}.${payload}`, signature, { key, ...options });
+  if (dictGet(head, 'alg') !== known.alg) return verdict('wrong_algorithm');
+  const isValid = guarded('jwt_verify', () => known.fits(`${header}.${payload}`, textArgument(key), Buffer.from(signature, 'base64url')));
   if (!isValid) return verdict('invalid_signature');
   const now = context.run.platform.clock.now() / 1000;
   const [expires, notBefore] = [toDouble(dictGet(claims, 'exp')), toDouble(dictGet(claims, 'nbf'))];
@@ -69,15 +97,6 @@ function verifyToken(context: Context, algorithm: Value, token: Value, pem: Valu
     ['header', head],
     ['error', undefined],
   ]);
-}
-
-/** OpenSSL throws for a signature that has not even the right length. */
-function fits(signed: string, signature: string, key: VerifyKeyObjectInput): boolean {
-  try {
-    return createVerify('sha256').update(signed).verify(key, signature, 'base64url');
-  } catch {
-    return false;
-  }
 }
 
 function verdict(error: string, claims?: Dict): Value {
@@ -117,10 +136,11 @@ function verifyAddress(url: Value, secrets: Value, now: Value, options: Dict): V
 
 // ---- keys ----
 
-function hexKey(name: string, value: Value): Uint8Array {
+/** @throws Error unless it is bytes or an even count of hex digits */
+function hexKey(value: Value): Uint8Array {
   if (value instanceof Uint8Array) return value;
   const text = textArgument(value);
-  if (!/^(?:[0-9a-fA-F]{2})*$/.test(text)) throw thrownText(`${name}: keys and signatures are hex`);
+  if (!/^(?:[0-9a-fA-F]{2})*$/.test(text)) throw new Error('keys and signatures are hex');
   return new Uint8Array(Buffer.from(text, 'hex'));
 }
 
@@ -139,20 +159,20 @@ export const SIGNING: BuiltinGroup = {
   name: 'signing',
   title: 'Signatures',
   errors: [
-    { text: 'NAME: unsupported algorithm `A`; expected ES256 or RS256', when: '`jwt_sign`, `jwt_verify`' },
+    { text: 'NAME: unsupported algorithm `A`; expected ES256, RS256 or HS256', when: '`jwt_sign`, `jwt_verify`' },
     { text: 'NAME: keys and signatures are hex', when: '`ed25519_…`, `x25519_…`' },
     { text: 'NAME: …', when: 'a key that cannot be read' },
   ],
   builtins: {
     jwt_sign: {
-      signature: '(algorithm: string, claims: dict, private_key_pem: string) -> string',
-      doc: 'A JSON web token with these claims, signed by ES256 or RS256.',
-      call: (_c, _d, algorithm, claims, pem) => signToken(algorithm, claims, pem),
+      signature: '(algorithm: string, claims: dict, key: string) -> string',
+      doc: 'A JSON web token with these claims, signed by ES256 or RS256 with a private key (PEM), or by HS256 with a secret.',
+      call: (_c, _d, algorithm, claims, key) => signToken(algorithm, claims, key),
     },
     jwt_verify: {
-      signature: '(algorithm: string, token: string, public_key_pem: string) -> dict',
+      signature: '(algorithm: string, token: string, key: string) -> dict',
       doc: '`{valid, claims, error}` of a token: its signature, `exp` and `nbf` are checked.',
-      call: (c, _d, algorithm, token, pem) => verifyToken(c, algorithm, token, pem),
+      call: (c, _d, algorithm, token, key) => verifyToken(c, algorithm, token, key),
     },
     signed_url: {
       signature: '(base: any, claims: any, secret: any, expires_at: int | float, options: any = nil) -> string',
@@ -176,15 +196,13 @@ export const SIGNING: BuiltinGroup = {
     ed25519_sign: {
       signature: '(private_key: any, message: any) -> string',
       doc: 'The signature of a message, in hex.',
-      call: (_c, _d, key, message) => guarded('ed25519_sign', () => hex(signEd25519(hexKey('ed25519_sign', key), bytesArgument(message)))),
+      call: (_c, _d, key, message) => guarded('ed25519_sign', () => hex(signEd25519(hexKey(key), bytesArgument(message)))),
     },
     ed25519_verify: {
       signature: '(public_key: any, message: any, signature: any) -> bool',
       doc: 'True when the signature fits the message and the key.',
       call: (_c, _d, key, message, signature) =>
-        guarded('ed25519_verify', () =>
-          verifyEd25519(hexKey('ed25519_verify', key), bytesArgument(message), hexKey('ed25519_verify', signature)),
-        ),
+        guarded('ed25519_verify', () => verifyEd25519(hexKey(key), bytesArgument(message), hexKey(signature))),
     },
     x25519_keypair: {
       signature: '() -> dict',
@@ -194,8 +212,7 @@ export const SIGNING: BuiltinGroup = {
     x25519_agree: {
       signature: '(private_key: any, public_key: any) -> string',
       doc: 'The secret that both sides of an exchange share, in hex.',
-      call: (_c, _d, mine, theirs) =>
-        guarded('x25519_agree', () => hex(agreeX25519(hexKey('x25519_agree', mine), hexKey('x25519_agree', theirs)))),
+      call: (_c, _d, mine, theirs) => guarded('x25519_agree', () => hex(agreeX25519(hexKey(mine), hexKey(theirs)))),
     },
   },
 };

@@ -115,6 +115,8 @@ export const WORKFLOW_MESSAGES: BuiltinGroup = {
       ),
       continueAsNew('workflow.continue_as_new'),
       continueAsNew('continue_as_new'),
+      // For std/agents, where both other names are its own.
+      continueAsNew('__continue_as_new'),
     ]),
     'workflow.update': {
       signature: '(target: any = nil, name: any = nil, payload: any = nil, options: any = nil) -> any',

@@ -71,6 +71,12 @@ expressionTable(
       '[a.txt 2, b/c 0]',
     ],
     ['zip_create([{path: "a", content: "x"}]) == zip_create([{path: "a", content: "x"}])', 'true'],
+    ['tar_extract(tar_create([]))', '[]'],
+    ['tar_extract(bytes_from_string("no archive"))', 'error: tar_extract: invalid tar data'],
+    [
+      'tar_extract(bytes_slice(bytes_concat(bytes_from_hex("010203"), tar_create([{path: "a", content: "x"}])), 3)).map({ e -> e.path })',
+      '[a]',
+    ],
     ['tar_create([{content: "x"}])', 'error: tar_create: an entry needs a path'],
     ['tar_extract(tar_create([{path: "../up", content: "x"}]))[0].path', 'up'],
     ['zip_extract(zip_create([{path: "../up", content: "x"}]))', 'error: zip_extract: unsafe path ../up'],

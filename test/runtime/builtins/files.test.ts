@@ -30,6 +30,8 @@ expressionTable(
     ['walk_dir()', 'error: walk_dir: root path is required'],
     ['[glob("*.md", "/t"), glob("**/*.md", "/t")]', '[[/t/x.md], [/t/sub/y.md, /t/x.md]]'],
     ['exec()', 'error: exec: command is required'],
+    ['exec("/none/at/all")', `error: exec failed: /none/at/all: ${MISSING}`],
+    ['exec_at("/none", "pwd")', `error: exec failed: folder /none: ${MISSING}`],
   ],
   { platform: createFakePlatform({ files: { '/w/a.txt': 'one\ntwo\n', '/t/x.md': '', '/t/sub/y.md': '' } }) },
 );
@@ -45,5 +47,6 @@ expressionTable('paths', [
     String.raw`[path_normalize("a\\b/../c/."), path_to_posix("a\\b"), path_is_absolute("/a"), path_is_relative("/a")]`,
     '[a/c, a/b, true, false]',
   ],
+  ['[path_parts("").segments, path_segments("")]', '[[], []]'],
   ['[path_segments("a/./b/c"), path_parent("/a/b"), path_relative_to("/a/b/c", "/a")]', '[[a, b, c], /a, b/c]'],
 ]);

@@ -52,6 +52,11 @@ expressionTable('URLs', [
     'https://u%40@a.test:81/p?1#f',
   ],
   ['url_build({path: "/p", query: "?a=1"})', '/p?a=1'],
+  ['url_build({scheme: "https", host: "a.test", query: {q: "x y", tag: ["a", "b"]}})', 'https://a.test?q=x+y&tag=a&tag=b'],
+  ['url_build({scheme: "http", host: "::1", port: 80})', 'http://[::1]:80'],
+  ['url_build(url_parse("http://[::1]:81/p"))', 'http://[::1]:81/p'],
+  ['query_stringify({a: [1, 2], b: "é"})', 'a=1&a=2&b=%C3%A9'],
+  ['query_stringify([["a", 1]])', 'error: query_stringify: expected dicts of key and value, got list'],
   ['query_parse("?a=1&a=2&b=x+y")', '[{key: a, value: 1}, {key: a, value: 2}, {key: b, value: x y}]'],
   ['[query_stringify([{key: "a", value: "x y"}, {key: "a", value: 2}]), query_stringify({b: 1, a: 2})]', '[a=x+y&a=2, a=2&b=1]'],
 ]);

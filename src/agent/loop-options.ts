@@ -158,7 +158,7 @@ const optionsSchema = z.looseObject({
     z.union([
       z.literal(false),
       strategy,
-      z.looseObject({ strategy: optionalStrategy, keep_first_n: count, keep_last_n: count, threshold: count }),
+      z.looseObject({ strategy: optionalStrategy, keep_first_n: count, keep_last_n: count, threshold: count, hard_limit: count }),
     ]),
   ),
   auto_compact: flag,
@@ -299,6 +299,7 @@ function compactionPolicy(options: Given): CompactionPolicy {
     keepFirst: block.keep_first_n ?? options.compact_keep_first ?? DEFAULT_COMPACTION.keepFirst,
     keepLast: block.keep_last_n ?? options.compact_keep_last ?? DEFAULT_COMPACTION.keepLast,
     thresholdTokens: block.threshold ?? options.compact_threshold ?? undefined,
+    hardLimitTokens: block.hard_limit ?? undefined,
   };
 }
 

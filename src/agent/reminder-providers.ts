@@ -1,9 +1,9 @@
 import type { JsonObject } from '../base/json.ts';
 import { isJsonObject } from '../base/json.ts';
 import { firstCodePoints } from './json-text.ts';
+import { contextTokens } from './providers/model-catalog.ts';
 import type { ReminderSpec } from './reminder.ts';
 import { isSnipped } from './tools/tool.ts';
-import { contextTokens } from './transcript/compaction.ts';
 import { type Message, messageText } from './transcript/message.ts';
 import { estimateTokens } from './transcript/transcript.ts';
 

@@ -5,9 +5,10 @@ import type { CallUsage } from './loop-state.ts';
 import { fitsBudget } from './model-call/call-budget.ts';
 import { summariseMessages, summaryRequest } from './model-call/summary-call.ts';
 import { isNotOurs } from './park.ts';
-import { dropUnpreserved, pendingReminders } from './reminder.ts';
-import { compactionPlan, needsCompaction, removableRange } from './transcript/compaction.ts';
+import { compactionPlan, hardLimit, needsCompaction, removableRange } from './transcript/compaction.ts';
 import type { Message } from './transcript/message.ts';
+import { compactionRecord } from './transcript/session-edit.ts';
+import { estimateTokens } from './transcript/transcript.ts';
 import { runHook } from './turn-hooks.ts';
 
 /** Compaction inside a loop (spec/agents.md 3.5 step 3): when the transcript grew too large, and before a daemon idles. */
@@ -15,10 +16,24 @@ export async function compactWhenLarge(loop: Loop): Promise<void> {
   if (needsCompaction(loop.progress.transcript.messages, loop.options.compaction, loop.frame.target.model)) await compact(loop);
 }
 
+/** How much smaller a transcript has to become when the model did not take it: what a token is was misjudged. */
+const SHRINK = 0.6;
+
+/**
+ * For a model that found the request too long: the estimate, or what harn knows of the model, was wrong.
+ * @returns false when nothing can go
+ */
+export async function compactAfterOverflow(loop: Loop): Promise<boolean> {
+  const { messages } = loop.progress.transcript;
+  if (loop.options.compaction.strategy === 'none') return false;
+  await compact(loop, { limitTokens: Math.floor(estimateTokens(messages) * SHRINK) });
+  return loop.progress.transcript.messages !== messages;
+}
+
 /** `consolidate_on_idle` (11.1): whatever may go goes, however little it is. */
 export async function consolidate(loop: Loop): Promise<void> {
   const { compaction } = loop.options;
-  if (compaction.strategy !== 'none') await compact(loop, loop.live.callbacks.consolidate);
+  if (compaction.strategy !== 'none') await compact(loop, { write: loop.live.callbacks.consolidate });
 }
 
 /** What stands in for the removed messages, and where it came from. */
@@ -30,39 +45,32 @@ interface Substitute {
   readonly usage?: CallUsage | undefined;
 }
 
-async function compact(loop: Loop, write: LoopCallbacks['compact'] = loop.live.callbacks.compact): Promise<void> {
+interface Compaction {
+  /** Estimated tokens that have to be enough afterwards. */
+  readonly limitTokens?: number;
+  readonly write?: LoopCallbacks['compact'] | undefined;
+}
+
+async function compact(
+  loop: Loop,
+  { limitTokens = hardLimit(loop.options.compaction, loop.frame.target.model), write = loop.live.callbacks.compact }: Compaction = {},
+): Promise<void> {
   const { compaction } = loop.options;
   const { messages } = loop.progress.transcript;
   // What nobody has answered yet is never part of all.
   const unanswered = messages.at(-1)?.role === 'user' ? 1 : 0;
   const keepLast = compaction.strategy === 'summarize_all' ? unanswered : compaction.keepLast;
-  const range = removableRange(messages, compaction.keepFirst, keepLast);
-  if (range === undefined) return;
-  const facts = { strategy: compaction.strategy, messages: messages.length, archived_messages: range.removed };
+  const room = { keepFirst: compaction.keepFirst, keepLast, limitTokens };
+  const range = removableRange(messages, room);
+  if (range === undefined && estimateTokens(messages) <= limitTokens) return;
+  const facts = { strategy: compaction.strategy, messages: messages.length, archived_messages: range?.removed ?? 0 };
   // Who wants to keep everything may say so, and answers for what the model does with it.
   if ((await runHook(loop, 'pre_compact', facts)) !== undefined) return;
-  const { summary, engine, usage } = await substituteFor(loop, write, messages.slice(range.at, range.at + range.removed));
-  const plan = compactionPlan(messages, {
-    keepFirst: compaction.keepFirst,
-    keepLast,
-    mode: 'automatic',
-    strategy: compaction.strategy,
-    engine,
-    summary,
-  });
+  const removed = range === undefined ? [] : messages.slice(range.at, range.at + range.removed);
+  const { summary, engine, usage } = removed.length === 0 ? TRUNCATED : await substituteFor(loop, write, removed);
+  const plan = compactionPlan(messages, { ...room, mode: 'automatic', strategy: compaction.strategy, engine, summary });
   if (plan === undefined) return;
-  const kept = pendingReminders(dropUnpreserved(loop.progress.transcript)).map((reminder) => reminder.id);
-  const dropped = pendingReminders(loop.progress.transcript).map((reminder) => reminder.id);
-  recordStep(loop, {
-    t: 'edit',
-    at: plan.at,
-    removed: plan.removed,
-    inserted: plan.inserted,
-    summary: plan.summary,
-    event: plan.event,
-    dropped_reminders: dropped.filter((id) => !kept.includes(id)),
-    ...(usage === undefined ? {} : { usage }),
-  });
+  recordStep(loop, { ...compactionRecord(loop.progress.transcript, plan), ...(usage === undefined ? {} : { usage }) });
   loop.hasCompacted = true;
   emitEvent(loop, { type: 'transcript_compacted', ...plan.event.metadata });
   await runHook(loop, 'post_compact', plan.event.metadata);

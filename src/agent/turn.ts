@@ -16,6 +16,7 @@ import type { CallEvent } from './model-call/model-call.ts';
 import { addUsage, assertShape, callShaped, readShapeWish } from './model-call/structured-call.ts';
 import { commitPark, emitParkAudit, isNotOurs } from './park.ts';
 import { answerMessage } from './providers/answer-message.ts';
+import { isContextOverflow } from './providers/llm-errors.ts';
 import type { ModelAnswer, ModelRequest } from './providers/provider.ts';
 import type { Reminder } from './reminder.ts';
 import { AWAIT_RESUMPTION, invalidAwaitFeedback, parkedResults, readAwaitArguments, refusedResults } from './self-park.ts';
@@ -24,7 +25,7 @@ import { type Dispatched, dispatchCalls } from './tools/tool-dispatch.ts';
 import { nativeSearchEvents } from './tools/tool-search.ts';
 import { type Message, type ToolCall, userMessage } from './transcript/message.ts';
 import { type NewEvent, plainEvent } from './transcript/transcript.ts';
-import { compactWhenLarge } from './turn-compaction.ts';
+import { compactAfterOverflow, compactWhenLarge } from './turn-compaction.ts';
 import { blockedByHook, runHook } from './turn-hooks.ts';
 import { remindersOfTurn } from './turn-reminders.ts';
 import { chooseSkills } from './turn-skills.ts';
@@ -132,15 +133,18 @@ type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { rea
 async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
   const { world, options, live } = loop;
   const patched = { ...options.model, ...loop.progress.counters.option_patches };
-  const { transcript } = loop.progress;
-  const request = await visibleRequest(loop, buildRequest(loop.turnFrame(transcript), transcript.messages, reminders, patched));
+  const request = await turnRequest(loop, reminders, patched);
   // A total for the loop ends it before the call that would pass it (1.2, 3.2).
   if (passesTotal(request, options.model.budget, loop.progress.counters.cost_usd)) return 'over_budget';
   assertWithinBudget(request);
   const policy = callPolicy(options);
   const wish = readShapeWish(patched, options.schemaRetries);
+  const ask = (asked: ModelRequest) => callShaped(world, asked, policy, wish, loop.signal, (event) => emitCallEvent(loop, event));
   const shaped = async () => {
-    const answered = await callShaped(world, request, policy, wish, loop.signal, (event) => emitCallEvent(loop, event));
+    const answered = await ask(request).catch(async (error: unknown) => {
+      if (!isContextOverflow(error) || !(await compactAfterOverflow(loop))) throw error;
+      return ask(await turnRequest(loop, reminders, patched));
+    });
     assertShape(answered, wish);
     return answered;
   };
@@ -165,8 +169,10 @@ function tellSearches(loop: Loop, answer: ModelAnswer): void {
 }
 
 /** A callback may show the model other messages for this one call; what is persisted stays. */
-async function visibleRequest(loop: Loop, request: ModelRequest): Promise<ModelRequest> {
+async function turnRequest(loop: Loop, reminders: readonly Reminder[], options: JsonObject): Promise<ModelRequest> {
+  const { transcript } = loop.progress;
   const { context } = loop.live.callbacks;
+  const request = buildRequest(loop.turnFrame(transcript), transcript.messages, reminders, options);
   return context === undefined ? request : { ...request, messages: rewrittenMessages(await context(request.messages)) };
 }
 

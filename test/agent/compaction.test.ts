@@ -1,4 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compactionPlan } from '../../src/agent/transcript/compaction.ts';
+import { assistantMessage, type Message, toolMessage, userMessage } from '../../src/agent/transcript/message.ts';
+import { estimateTokens } from '../../src/agent/transcript/transcript.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { type Run, result, runActivation, type Setup, script, sent, tool } from './fake-activation.ts';
 
@@ -82,5 +86,96 @@ describe('compaction of a loop (3.5 step 3)', () => {
     const { run, mock } = await compacted('none', [LOOK, END]);
     expect(event(run)).toBeUndefined();
     expect(sent(mock)[1]?.messages).toHaveLength(3);
+  });
+});
+
+/** Turns with one call and its result each, oldest first. */
+function turns(count: number, resultLength: number): Message[] {
+  return Array.from({ length: count }, (_, index) => [
+    assistantMessage('', [{ id: `call_${index}`, name: 'look', arguments: {} }]),
+    toolMessage({ id: `call_${index}`, name: 'look' }, `${index} ${'r'.repeat(resultLength)}`),
+  ]).flat();
+}
+
+describe('the hard limit', () => {
+  const FIT = { keepFirst: 0, keepLast: 10, mode: 'automatic', strategy: 'hybrid', summary: 'So far' } as const;
+  const applied = (messages: readonly Message[], limitTokens: number): readonly Message[] => {
+    const plan = compactionPlan(messages, { ...FIT, limitTokens });
+    return plan === undefined ? messages : messages.toSpliced(plan.at, plan.removed, ...plan.inserted);
+  };
+
+  test('fewer of the last messages stay where all of them do not fit', () => {
+    const messages = [userMessage('Work'), ...turns(6, 8000)];
+    expect(applied(messages, 20_000)).toHaveLength(11);
+    expect(applied(messages, 7000)).toEqual([expect.objectContaining({ role: 'user' }), ...messages.slice(-4)]);
+  });
+
+  test('the last results stay, and lose their ends when they do not fit, the longest first', () => {
+    const calls = ['a', 'b', 'c'].map((id) => ({ id, name: 'look', arguments: {} }));
+    const lengths = [40_000, 100, 20_000];
+    const results = calls.map((call, index) => toolMessage(call, 'r'.repeat(lengths[index] ?? 0)));
+    const after = applied([userMessage('Work'), assistantMessage('', calls), ...results], 5000);
+    expect(after.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool']);
+    expect(after[3]).toEqual(results[1]);
+    expect(after[2]?.content).toMatch(/^r+\n\[cut: the result did not fit into the model's context\]$/);
+    expect(String(after[2]?.content)).toHaveLength(String(after[4]?.content).length);
+    expect(estimateTokens(after)).toBeLessThanOrEqual(5000);
+    expect(estimateTokens(after)).toBeGreaterThan(4900);
+  });
+
+  test('whatever the sizes are, the outcome fits, keeps the last turn, and never parts a call from its result', () => {
+    const length = fc.integer({ min: 0, max: 40_000 });
+    fc.assert(
+      fc.property(fc.array(length, { minLength: 1, maxLength: 20 }), fc.integer({ min: 2500, max: 30_000 }), (lengths, limit) => {
+        const messages = [userMessage('Work'), ...lengths.flatMap((size) => turns(1, size))];
+        const after = applied(messages, limit);
+        expect(estimateTokens(after)).toBeLessThanOrEqual(limit);
+        expect(after.slice(1).map(({ role }) => role)).toEqual(turns((after.length - 1) / 2, 0).map(({ role }) => role));
+        expect(after.at(-2)).toEqual(messages.at(-2));
+        expect(after.length).toBeGreaterThanOrEqual(3);
+      }),
+    );
+  });
+
+  const read = (part: number): JsonObject => ({ tool_calls: [{ name: 'read', arguments: { part } }] });
+  const READS = tool('read', () => 'r'.repeat(12_000));
+
+  test('a loop never sends more, though all of the last messages are to stay', async () => {
+    const mock = script(read(1), read(2), read(3), SUMMARY, read(4), read(5), SUMMARY, END);
+    const options = { compaction: { hard_limit: 8000 }, reminders: false, agent_await_resumption_enabled: false };
+    const run = await runActivation({ mock, options, live: { tools: [READS] } });
+    expect(sent(mock).map(({ messages }) => estimateTokens(messages as Message[]) <= 8000)).not.toContain(false);
+    expect(result(run)).toMatchObject({ status: 'done' });
+    expect(run.events.filter(({ type }) => type === 'transcript_compacted')).toHaveLength(2);
+  });
+
+  test('a summary that would take the place of very little is not asked for', async () => {
+    const mock = script(read(1), read(2), END);
+    const options = { compaction: { threshold: 1000, keep_last_n: 10 }, reminders: false };
+    const run = await runActivation({ mock, options, live: { tools: [READS] } });
+    expect([event(run), mock.calls().length]).toEqual([undefined, 3]);
+  });
+
+  const OVERFLOW = { error: { category: 'generic', message: 'prompt is too long: 250000 tokens > 200000 maximum' } };
+
+  test('a model that finds the request too long is asked once more, with less', async () => {
+    const mock = script(read(1), read(2), read(3), OVERFLOW, SUMMARY, END);
+    const run = await runActivation({ mock, options: { reminders: false }, live: { tools: [READS] } });
+    const sizes = sent(mock).map(({ messages }) => estimateTokens(messages as Message[]));
+    expect(sizes.at(-1)).toBeLessThan((sizes[3] ?? 0) * 0.7);
+    expect(sent(mock).at(-1)?.messages.at(-1)).toEqual(sent(mock)[3]?.messages.at(-1));
+    expect(result(run)).toMatchObject({ status: 'done', text: 'end' });
+    expect(run.records.filter(({ t }) => t === 'edit')).toHaveLength(1);
+  });
+
+  test.each([
+    ['still too long', [read(1), OVERFLOW, SUMMARY, OVERFLOW], {}],
+    ['nothing may go', [read(1), OVERFLOW], { compaction: 'none' }],
+    ['nothing can go', [OVERFLOW], {}],
+  ])('when it is %s the loop ends with its error', async (_what, entries, options) => {
+    const mock = script(...entries);
+    const ended = runActivation({ mock, options: { llm_retries: 0, ...options }, live: { tools: [tool('read', () => 'short')] } });
+    await expect(ended).rejects.toMatchObject({ data: { reason: 'context_overflow' } });
+    expect(mock.calls()).toHaveLength(entries.length);
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { contextTokens } from '../../src/agent/providers/model-catalog.ts';
 import type { Message } from '../../src/agent/transcript/message.ts';
-import { type Transcript, transcriptFromMessages } from '../../src/agent/transcript/transcript.ts';
+import { estimateTokens, type Transcript, transcriptFromMessages } from '../../src/agent/transcript/transcript.ts';
 import { type Repair, repairState, repairTranscript } from '../../src/agent/transcript/transcript-doctor.ts';
 import { integrityFaults } from './integrity-faults.ts';
 
@@ -140,6 +141,14 @@ describe('D7: the transcript doctor (5.15)', () => {
     expect(repairs.map(({ repair }) => repair)).toEqual(['compacted']);
     expect(repaired.messages.length).toBeLessThan(20);
     expect(repaired.messages.at(-1)).toEqual(long.at(-1));
+  });
+
+  test('row 5: results of the last turns that are larger than the context are cut', () => {
+    const long = ['a', 'b', 'c'].flatMap((id) => [calls(id), answer(id, 'r'.repeat(900_000))]);
+    const { transcript: repaired, repairs } = repairTranscript(transcript([USER, ...long]), TARGET);
+    expect(repairs.map(({ repair }) => repair)).toEqual(['compacted']);
+    expect(estimateTokens(repaired.messages)).toBeLessThanOrEqual(contextTokens(TARGET.model));
+    expect(repaired.messages.at(-2)).toEqual(calls('c'));
   });
 
   test('events name the repair, the place and the call, and never text', () => {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.ts';
 import type { Clock, HttpClient, HttpResponse } from '../../platform/platform.ts';
-import { llmError } from './llm-errors.ts';
+import { llmError, refusalReason } from './llm-errors.ts';
 import type { LlmSettings } from './llm-settings.ts';
 import { isNetworkFault, networkCode } from './network-fault.ts';
 import type { ModelRequest } from './provider.ts';
@@ -152,11 +152,9 @@ function classify(status: number, { message, kind }: FaultText): { readonly cate
   const category = STATUS_CATEGORIES[status];
   if (category !== undefined) return { category };
   if (status >= 500) return { category: 'server_error' };
-  if (status === 413 || /context.{0,20}(length|window|size)|too many tokens|too long|maximum.{0,20}tokens/i.test(said))
-    return { category: 'generic', reason: 'context_overflow' };
-  if (/content.{0,10}(policy|filter)|safety/i.test(said)) return { category: 'generic', reason: 'content_policy' };
-  if (/model_not_found|model.{0,40}(does not exist|not found)/i.test(said)) return { category: 'not_found' };
-  return { category: 'generic', reason: 'invalid_request' };
+  const reason = status === 413 ? 'context_overflow' : refusalReason(said);
+  if (reason === undefined && /model_not_found|model.{0,40}(does not exist|not found)/i.test(said)) return { category: 'not_found' };
+  return { category: 'generic', reason: reason ?? 'invalid_request' };
 }
 
 /** The status that an error inside a stream stands for: it comes as a number, or as the type that the service gives it. */

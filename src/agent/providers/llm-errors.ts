@@ -43,6 +43,17 @@ export function isLlmCategory(category: string): boolean {
   return Object.hasOwn(CATEGORIES, category);
 }
 
+/** Why a service refused a request, as far as its words tell (1.7). */
+export function refusalReason(said: string): 'context_overflow' | 'content_policy' | undefined {
+  if (/context.{0,20}(length|window|size)|too many tokens|too long|maximum.{0,20}tokens/i.test(said)) return 'context_overflow';
+  return /content.{0,10}(policy|filter)|safety/i.test(said) ? 'content_policy' : undefined;
+}
+
+/** Whether a service found the request too long for the model. */
+export function isContextOverflow(error: unknown): boolean {
+  return error instanceof HarnError && error.data.reason === 'context_overflow';
+}
+
 export interface LlmErrorInput {
   readonly category: string;
   readonly message: string;

@@ -4,7 +4,7 @@ import { matchesGlob } from '../glob.ts';
 import { codePointLength, firstCodePoints } from '../json-text.ts';
 import { openAiTools } from '../tools/tool-search.ts';
 import { type Message, messageText, type ToolCall } from '../transcript/message.ts';
-import { llmError } from './llm-errors.ts';
+import { llmError, refusalReason } from './llm-errors.ts';
 import { decodeMockEntry, type MockEntry } from './mock-entry.ts';
 import type { ModelAnswer, ModelEvent, ModelRequest, Provider, ToolSpec } from './provider.ts';
 
@@ -82,7 +82,8 @@ export class MockProvider implements Provider {
     const model = entry.model ?? request.model;
     if (entry.error !== undefined) {
       const { category, message, retryAfterMs } = entry.error;
-      throw llmError({ category, message: message ?? `mock ${category} error`, provider, model, retryAfterMs });
+      const reason = category === 'generic' ? refusalReason(message ?? '') : undefined;
+      throw llmError({ category, message: message ?? `mock ${category} error`, provider, model, retryAfterMs, reason });
     }
     const toolCalls = entry.toolCalls.map(
       (call, index): ToolCall => ({ id: call.id ?? `mock_call_${index + 1}`, name: call.name, arguments: call.arguments }),

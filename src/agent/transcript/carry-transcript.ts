@@ -13,7 +13,6 @@ export function carryTranscript(transcript: JsonObject | null, mode: Json | unde
   const { keepFirst, keepLast } = DEFAULT_COMPACTION;
   const plan = compactionPlan(transcript.messages, { keepFirst, keepLast, mode: 'automatic', strategy: 'truncate' });
   if (plan === undefined) return transcript;
-  const messages = [...transcript.messages];
-  messages.splice(plan.at, plan.removed, ...plan.inserted);
-  return appendEvent({ ...transcript, messages, summary: plan.summary }, plan.event);
+  const messages = transcript.messages.toSpliced(plan.at, plan.removed, ...plan.inserted);
+  return appendEvent({ ...transcript, messages, summary: plan.summary ?? transcript.summary }, plan.event);
 }

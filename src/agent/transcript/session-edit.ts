@@ -38,9 +38,14 @@ export function compacting(plan: CompactionPlan, planned: readonly Message[]): S
   return (transcript) => {
     const removed = planned.slice(0, plan.at + plan.removed);
     if (!removed.every((message, index) => message === transcript.messages[index])) return undefined;
-    const dropped = pendingReminders(transcript).filter((reminder) => !reminder.preserve_on_compact);
-    return { t: 'edit', ...plan, dropped_reminders: dropped.map(({ id }) => id) };
+    return compactionRecord(transcript, plan);
   };
+}
+
+/** What a compaction leaves in the journal; reminders that do not say otherwise go with the messages. */
+export function compactionRecord(transcript: Transcript, plan: CompactionPlan): EditRecord {
+  const dropped = pendingReminders(transcript).filter((reminder) => !reminder.preserve_on_compact);
+  return { t: 'edit', ...plan, dropped_reminders: dropped.map(({ id }) => id) };
 }
 
 /** How many messages at the end no answer of the model has come to: what users said, or calls with their results. */
@@ -54,7 +59,7 @@ export function unansweredCount(messages: readonly Message[]): number {
 /** How many messages go from the beginning: the same later as now, unless they have been compacted meanwhile. */
 function cutOf(now: readonly Message[], keepLast: number): (later: readonly Message[]) => number {
   const count = (messages: readonly Message[]): number =>
-    removableRange(messages, 0, Math.max(keepLast, unansweredCount(messages)))?.removed ?? 0;
+    removableRange(messages, { keepFirst: 0, keepLast: Math.max(keepLast, unansweredCount(messages)) })?.removed ?? 0;
   const last = now[count(now) - 1];
   return (later) => (last === undefined ? 0 : later.lastIndexOf(last) + 1 || count(later));
 }

@@ -130,7 +130,7 @@ export class SessionStore {
   trim(id: string, keepLast: number, operation: string): void {
     const { messages } = this.required(id, operation);
     if (this.#editRunning(id, operation, trimming(messages, keepLast))) return;
-    const dropped = removableRange(messages, 0, keepLast)?.removed ?? 0;
+    const dropped = removableRange(messages, { keepFirst: 0, keepLast })?.removed ?? 0;
     this.save(id, replayed(id, messages.slice(dropped)));
   }
 

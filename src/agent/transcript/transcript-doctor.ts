@@ -3,10 +3,11 @@ import type { LoopState } from '../../lifecycle/activation.ts';
 import { unknownOutcome } from '../fold-journal.ts';
 import { firstCodePoints, wellFormed } from '../json-text.ts';
 import { readLoopState, writeLoopState } from '../loop-state.ts';
-import { compactionPlan, contextTokens } from './compaction.ts';
+import { contextTokens } from '../providers/model-catalog.ts';
+import { compactionPlan } from './compaction.ts';
 import { isForeignBlock, type Message, messageCalls, toolMessage } from './message.ts';
 import { sendableMessage } from './message-shape.ts';
-import { appendEvent, estimateTokens, type Transcript } from './transcript.ts';
+import { appendEvent, CHARACTERS_PER_TOKEN, estimateTokens, type Transcript } from './transcript.ts';
 
 /**
  * Makes a restored transcript fit to send (spec/agents.md 5.15). A faulty record must never stop a resume, so each
@@ -231,10 +232,15 @@ function fitContext(transcript: Transcript, target: ModelIdentity, repairs: Repa
   const limit = contextTokens(target.model);
   const before = estimateTokens(transcript.messages);
   if (before <= limit) return { transcript, repairs };
-  const plan = compactionPlan(transcript.messages, { keepFirst: 1, keepLast: 10, mode: 'automatic', strategy: 'truncate' });
+  const range = { keepFirst: 1, keepLast: 10, mode: 'automatic', strategy: 'truncate', limitTokens: limit } as const;
+  const plan = compactionPlan(transcript.messages, range);
   if (plan === undefined) return { transcript, repairs };
-  const messages = [...transcript.messages];
-  messages.splice(plan.at, plan.removed, ...plan.inserted);
-  repairs.push({ repair: 'compacted', index: plan.at, bytesBefore: before * 4, bytesAfter: estimateTokens(messages) * 4 });
+  const messages = transcript.messages.toSpliced(plan.at, plan.removed, ...plan.inserted);
+  repairs.push({
+    repair: 'compacted',
+    index: plan.at,
+    bytesBefore: before * CHARACTERS_PER_TOKEN,
+    bytesAfter: estimateTokens(messages) * CHARACTERS_PER_TOKEN,
+  });
   return { transcript: appendEvent({ ...transcript, messages }, plan.event), repairs };
 }

@@ -191,9 +191,12 @@ export function renderFull(transcript: Transcript): string {
   return transcript.events.map((event) => `[${event.visibility}] ${event.kind} ${event.role}: ${event.text}`).join('\n');
 }
 
-/** Total text of the messages, roughly four characters a token: enough to decide when to compact. */
+/** What a token is taken for: enough to decide when to compact. */
+export const CHARACTERS_PER_TOKEN = 4;
+
+/** Total text of the messages in tokens, roughly. */
 export function estimateTokens(messages: readonly Message[]): number {
-  return Math.ceil(messages.reduce((sum, message) => sum + messageSize(message), 0) / 4);
+  return Math.ceil(messages.reduce((sum, message) => sum + messageSize(message), 0) / CHARACTERS_PER_TOKEN);
 }
 
 /** Messages never change, and a long loop counts the same ones before every turn. */

@@ -41,7 +41,7 @@ export async function planCompaction(
   const strategy = strategyOf(options, given, operation);
   const keepFirst = count(given.keep_first, 0);
   const keepLast = count(given.keep_last, strategy === 'summarize_all' ? 0 : defaultKept);
-  const range = removableRange(messages, keepFirst, keepLast);
+  const range = removableRange(messages, { keepFirst, keepLast });
   if (strategy === 'none' || range === undefined) return undefined;
   const substitute = await substituteFor(context, messages.slice(range.at, range.at + range.removed), options, { strategy, operation });
   const mode = given.mode === 'automatic' ? 'automatic' : 'manual';

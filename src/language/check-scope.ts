@@ -9,6 +9,7 @@ import type {
   TypeAlias,
 } from './ast.ts';
 import type { Type } from './types.ts';
+import { bareDeclaration } from './walk.ts';
 
 /** A name of a value, and what is known of what it holds. */
 export interface Variable {
@@ -83,7 +84,7 @@ export class Scope {
   /** Makes the types and methods that these statements declare known before the first of them is read. */
   declareTypes(statements: readonly Statement[]): void {
     for (const statement of statements) {
-      const node = statement.kind === 'Attributed' ? statement.declaration : statement;
+      const node = bareDeclaration(statement);
       switch (node.kind) {
         case 'TypeAlias':
         case 'Enum':

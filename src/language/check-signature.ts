@@ -28,11 +28,6 @@ export interface Signature {
 
 type Callable = FunctionDeclaration | ToolDeclaration | Pipeline;
 
-/** The declaration behind attributes. */
-export function bareDeclaration(statement: Statement): Statement {
-  return statement.kind === 'Attributed' ? statement.declaration : statement;
-}
-
 export function attributesOf(statement: Statement | undefined): readonly Attribute[] {
   return statement?.kind === 'Attributed' ? statement.attributes : [];
 }

@@ -3,7 +3,7 @@ import { checkAssignment, forgetAssigned } from './check-assignment.ts';
 import { checkDeclaration } from './check-declaration.ts';
 import { boundaryOf, lintConstant, lintDropped } from './check-lints.ts';
 import { assignedNames, isDeclaration, loopNames, patternNames } from './check-names.ts';
-import { bareDeclaration, isCallableDeclaration, signatureOf, signatureType } from './check-signature.ts';
+import { isCallableDeclaration, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { checkIdleValue, checkIterable } from './check-useless.ts';
 import { warnAboutPartialLadder } from './infer-builtin.ts';
@@ -11,6 +11,7 @@ import { checkCondition } from './narrow.ts';
 import { resolveType } from './type-resolve.ts';
 import { ANY, itemOf, NEVER, NIL, renderType, type Type } from './types.ts';
 import { explainMisfit, isAssignable } from './types-assignability.ts';
+import { bareDeclaration } from './walk.ts';
 
 /** Checks statements in order. @returns the value of the last one; `never` when control does not reach the end */
 export function checkStatements(state: CheckState, statements: readonly Statement[]): Type {

@@ -1,10 +1,9 @@
 import type { Block, Expression, FunctionDeclaration, Program, Statement } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
 import { isDeclaration } from './check-names.ts';
-import { bareDeclaration } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { kindOf, type Type } from './types.ts';
-import { ifChain, isProducer } from './walk.ts';
+import { bareDeclaration, ifChain, isProducer } from './walk.ts';
 
 /*
  * Statements that do nothing where something was meant. They run as the language says, so these are warnings; each names

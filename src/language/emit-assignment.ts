@@ -1,7 +1,8 @@
 import type { Expression, Statement } from './ast.ts';
-import { any, boxed, type Code, type FunctionState, hasOwnedBit, ownedBit, undefinedName } from './emit-context.ts';
-import { emitExpression, emitOperands, emitOperation, emitValue, keep } from './emit-expression.ts';
+import { any, boxed, type Code, type FunctionState, hasOwnedBit, keep, ownedBit, undefinedName } from './emit-context.ts';
+import { emitExpression, emitOperands, emitValue } from './emit-expression.ts';
 import { line, place } from './emit-layout.ts';
+import { emitOperation } from './emit-operator.ts';
 import { growsInPlace, rootOf, type Variable } from './scope.ts';
 
 type Assignment = Extract<Statement, { kind: 'Assignment' }>;

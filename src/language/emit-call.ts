@@ -1,6 +1,6 @@
 import type { Element, Expression, FunctionDeclaration, Identifier } from './ast.ts';
-import { any, boxed, builtin, type Code, type FunctionState, globalName, handsOn, undefinedName } from './emit-context.ts';
-import { emitElements, emitOperands, emitValue, isEnumName, reuse, type Use } from './emit-expression.ts';
+import { any, boxed, builtin, type Code, type FunctionState, globalName, handsOn, reuse, undefinedName } from './emit-context.ts';
+import { emitElements, emitOperands, emitValue, isEnumName, type Use } from './emit-expression.ts';
 import { line, place } from './emit-layout.ts';
 import type { Variable } from './scope.ts';
 import { isProducer } from './walk.ts';

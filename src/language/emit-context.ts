@@ -215,3 +215,22 @@ export function hasOwnedBit(variable: Variable): boolean {
 export function ownedBit(variable: Variable): string {
   return `${variable.jsName}$o`;
 }
+
+/** Stores a value in a temporary now, so that later statements cannot change it. */
+export function keep(fn: FunctionState, value: Code): Code {
+  const name = fn.temp();
+  fn.pre.push(`${name} = ${value.code};`);
+  return { code: name, kind: value.kind };
+}
+
+/** A value that may be mentioned several times: itself when it is a plain name, else an assignment to a temporary. */
+export function reuse(fn: FunctionState, value: Code): { readonly first: string; readonly again: string } {
+  if (/^[$\w]+$/.test(value.code)) return { first: value.code, again: value.code };
+  const name = fn.temp();
+  return { first: `(${name} = ${value.code})`, again: name };
+}
+
+/** Code that binds tighter than any operator: in parentheses unless it is a name or a number. */
+export function wrap(code: string): string {
+  return /^[$\w]+$/.test(code) ? code : `(${code})`;
+}

@@ -1,7 +1,8 @@
 import type { Expression, MatchArm } from './ast.ts';
-import { any, type FunctionState, type Sink } from './emit-context.ts';
-import { emitCondition, emitExpression, emitOperation, emitValue, isEnumName, keep } from './emit-expression.ts';
+import { any, type FunctionState, keep, type Sink } from './emit-context.ts';
+import { emitCondition, emitExpression, emitValue, isEnumName } from './emit-expression.ts';
 import { line, place } from './emit-layout.ts';
+import { emitOperation } from './emit-operator.ts';
 
 /**
  * `match` (spec/language.md 6.4): a labelled block in which each arm tests, binds, looks at its guard and leaves.

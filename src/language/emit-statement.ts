@@ -3,8 +3,8 @@ import type { Block, Expression, ForLoop, IfExpression, Pattern, Statement } fro
 import { emitAssignment, isFresh } from './emit-assignment.ts';
 import { emitTailCall } from './emit-call.ts';
 import { emitSelectHead } from './emit-concurrency.ts';
-import { any, boxed, type FunctionState, hasOwnedBit, NOWHERE, ownedBit, reportProblem, type Sink } from './emit-context.ts';
-import { emitCondition, emitExpression, emitForEffect, emitValue, keep, needsStatements } from './emit-expression.ts';
+import { any, boxed, type FunctionState, hasOwnedBit, keep, NOWHERE, ownedBit, reportProblem, type Sink } from './emit-context.ts';
+import { emitCondition, emitExpression, emitForEffect, emitValue, needsStatements } from './emit-expression.ts';
 import { emitEarly, emitLocalFunction, emitLocalMethod, emitLocalSkill, emitLocalTool } from './emit-function.ts';
 import { line, place } from './emit-layout.ts';
 import { emitMatchInto } from './emit-match.ts';

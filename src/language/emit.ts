@@ -1,37 +1,25 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Closure, EnumDeclaration, FunctionDeclaration, Pipeline, Program, Statement, ToolDeclaration, TypeNode } from './ast.ts';
+import type { Closure, FunctionDeclaration, Program, TypeNode } from './ast.ts';
 import { Colours } from './colour.ts';
 import { emitCall, emitMethodCall, emitPipe } from './emit-call.ts';
 import { emitParallel, emitSpawn } from './emit-concurrency.ts';
 import {
-  constant,
   type EmitEnvironment,
   type EmitterParts,
   FunctionState,
   handsOn,
   hasOwnedBit,
   type ModuleState,
-  NOWHERE,
   ownedBit,
-  RETURN,
 } from './emit-context.ts';
-import { emitExpression } from './emit-expression.ts';
-import {
-  copiedCaptures,
-  emitClosure,
-  emitFunctionText,
-  emitLocalFunction,
-  emitNamedFunction,
-  metaText,
-  savedCaptures,
-  toolDefinition,
-} from './emit-function.ts';
-import { type LaidOut, layOut, line, place } from './emit-layout.ts';
+import { emitClosure, emitLocalFunction, savedCaptures } from './emit-function.ts';
+import { layOut } from './emit-layout.ts';
+import { emitModule, isMain, isName, preludeOf } from './emit-module.ts';
 import { emitBlockInto, emitIfInto, emitInto, emitStatements } from './emit-statement.ts';
 import { KindTable } from './kinds.ts';
-import { encodeName, type Resolution, type Variable } from './scope.ts';
+import { encodeName, type Resolution } from './scope.ts';
 import { type SchemaJson, toolParameters } from './tool-schema.ts';
-import { isProducer, type TreeNode } from './walk.ts';
+import { bareDeclaration, isProducer } from './walk.ts';
 
 /**
  * From tree to JavaScript (docs/ARCHITECTURE.md, "Compiling"). A module becomes one asynchronous function
@@ -91,14 +79,14 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
     asyncMethods,
     asyncValues,
     emit: () => {
-      const { js, places } = new ModuleEmitter(program, module).emit();
+      const { js, places } = emitModule(program, module);
       const facts: ModuleFacts = {
         functions,
         asyncMethods,
         pipelines: pipelineFacts(program),
         builtins: [...module.usedBuiltins, ...module.usedGlobals].sort(),
         tools: declaredTools(program, module),
-        hasMain: program.items.some((item) => isMain(declarationOf(item))),
+        hasMain: program.items.some((item) => isMain(bareDeclaration(item))),
       };
       return { js, places, facts, problems: module.problems };
     },
@@ -107,7 +95,7 @@ export function prepareModule(program: Program, environment: EmitEnvironment, re
 
 function functionFacts(program: Program, module: ModuleState): FunctionFact[] {
   return program.items.flatMap((item): FunctionFact[] => {
-    const node = declarationOf(item);
+    const node = bareDeclaration(item);
     if (node.kind === 'Function') {
       const isAsync = !isProducer(node) && module.colours.isAsync(node);
       return [{ name: node.name, isPublic: node.isPublic, isAsync, bounces: handsOn(module, node), kind: 'function' }];
@@ -120,13 +108,13 @@ function functionFacts(program: Program, module: ModuleState): FunctionFact[] {
 }
 
 function declaredTools(program: Program, module: ModuleState): Record<string, SchemaJson> {
-  const tools = program.items.map(declarationOf).filter((item) => item.kind === 'Tool');
+  const tools = program.items.map(bareDeclaration).filter((item) => item.kind === 'Tool');
   return Object.fromEntries(tools.map(({ name, params }) => [name, toolParameters(params, module.types)]));
 }
 
 function pipelineFacts(program: Program): ModuleFacts['pipelines'] {
   return program.items.flatMap((item) => {
-    const node = declarationOf(item);
+    const node = bareDeclaration(item);
     if (node.kind !== 'Pipeline') return [];
     const params = node.params.map((param) => ({
       name: param.name,
@@ -181,17 +169,6 @@ function findFunction({ resolution }: ModuleState, offset: number): Closure | Fu
   return undefined;
 }
 
-/** Constants that any code of a module needs before it. */
-function preludeOf(module: ModuleState): string[] {
-  const imports = new Set([...module.environment.imports.values()].map(({ module: index }) => index));
-  return [
-    'const { Dict, BigDict, Float, Duration, EnumValue, EnumOfOne, EnumOfTwo, EnumOfThree, StructValue, TailCall } = R; const I = R.interrupts;',
-    ...[...imports].map((index) => `const m${index} = M.imported[${index}];`),
-    ...[...module.usedBuiltins].map((name) => `const b$${name} = M.builtin(${JSON.stringify(name)});`),
-    ...[...module.constants].map(([text, name]) => `const ${name} = ${text};`),
-  ];
-}
-
 const PARTS: EmitterParts = {
   call: emitCall,
   methodCall: emitMethodCall,
@@ -243,7 +220,7 @@ function declaredTypes(program: Program, environment: EmitEnvironment, resolutio
     if (node.kind !== 'Impl') continue;
     for (const method of node.methods) implemented.add(method.name);
     // Methods of a struct inside a block are closures; they are found through the module's table.
-    if (!program.items.some((item) => declarationOf(item) === node)) continue;
+    if (!program.items.some((item) => bareDeclaration(item) === node)) continue;
     for (const method of node.methods) {
       const list = methods.get(method.name) ?? [];
       list.push({ struct: node.name, node: method, jsName: `${encodeName(node.name)}$${encodeName(method.name)}` });
@@ -251,251 +228,4 @@ function declaredTypes(program: Program, environment: EmitEnvironment, resolutio
     }
   }
   return { enums, structs, fields, types: { aliases, interfaces }, methods, implemented };
-}
-
-class ModuleEmitter {
-  private readonly program: Program;
-  private readonly module: ModuleState;
-  private readonly hasEntry: boolean;
-  /** Statements of the first line: what the module offers. */
-  private readonly definitions: string[] = [];
-  private readonly variables: string[] = [];
-  /** Copies of top-level variables for functions, taken when the function comes into being. */
-  private readonly snapshots = new Map<Statement, { readonly variable: Variable; readonly name: string }[]>();
-
-  constructor(program: Program, module: ModuleState) {
-    this.program = program;
-    this.module = module;
-    this.hasEntry = module.environment.role === 'module' || program.items.some((item) => isEntry(declarationOf(item)));
-  }
-
-  emit(): LaidOut {
-    const { module } = this;
-    const fn = new FunctionState(module, module.resolution.file, true);
-    const declarations: string[] = [];
-    for (const item of this.program.items) declarations.push(this.declaration(declarationOf(item)));
-    const body = this.body(fn, declarations);
-    const first = this.firstLine(fn);
-    return layOut(`(async function (R, M, c, d, mode) { "use strict"; ${first} ${body} })`);
-  }
-
-  // ---- declarations ----
-
-  /** JavaScript of a declaration, to stand on its own lines; '' for statements. */
-  private declaration(node: Statement): string {
-    switch (node.kind) {
-      case 'Function':
-        return this.namedFunction(node);
-      case 'Tool':
-        return this.tool(node);
-      case 'Pipeline':
-        return this.pipeline(node);
-      case 'Impl':
-        return node.methods.map((method) => this.method(node.name, method)).join(' ');
-      case 'Struct':
-        this.definitions.push(`M.struct(${JSON.stringify(node.name)});`);
-        return '';
-      case 'Enum':
-        this.enumeration(node);
-        return '';
-      default:
-        return '';
-    }
-  }
-
-  private enumeration(node: EnumDeclaration): void {
-    this.definitions.push(`M.enumeration(${JSON.stringify(node.name)});`);
-  }
-
-  private namedFunction(node: FunctionDeclaration): string {
-    const { module } = this;
-    const { jsName } = module.resolution.declared(node, node.name);
-    const isAsync = !isProducer(node) && module.colours.isAsync(node);
-    const meta = constant(module, metaText(node.name, node.params, isAsync, node.name, node.span.start));
-    this.definitions.push(`M.define(${JSON.stringify(node.name)}, ${jsName}, ${meta});`);
-    return `${line(node.span.line)}${emitNamedFunction(module, node, jsName, this.prologue(node))}`;
-  }
-
-  /** A function of the entry file reads copies of top-level variables that can change. */
-  private prologue(node: Statement & TreeNode): string {
-    const { module } = this;
-    const scope = module.resolution.scopes.get(node);
-    if (scope === undefined) return '';
-    const copies = copiedCaptures(module, scope).map((variable) => ({ variable, name: `${variable.jsName}$s${module.unique++}` }));
-    if (copies.length === 0) return '';
-    this.snapshots.set(node, copies);
-    this.variables.push(...copies.map(({ name }) => name));
-    return copies
-      .map(({ variable, name }) => `let ${variable.jsName} = ${name};${hasOwnedBit(variable) ? `let ${ownedBit(variable)} = false;` : ''}`)
-      .join('');
-  }
-
-  private snapshot(node: Statement): string {
-    return (this.snapshots.get(node) ?? [])
-      .map(
-        ({ variable, name }) =>
-          `${name} = ${this.module.kinds.ofVariable(variable) === 'float' ? `new Float(${variable.jsName})` : variable.jsName};${hasOwnedBit(variable) ? ` ${ownedBit(variable)} = false;` : ''}`,
-      )
-      .join(' ');
-  }
-
-  private method(struct: string, node: FunctionDeclaration): string {
-    const { module } = this;
-    const jsName = `${encodeName(struct)}$${encodeName(node.name)}`;
-    const isAsync = !isProducer(node) && module.colours.isAsync(node);
-    const meta = constant(module, metaText(node.name, node.params, isAsync, undefined, node.span.start));
-    this.definitions.push(`M.method(${JSON.stringify(struct)}, ${JSON.stringify(node.name)}, ${jsName}, ${meta});`);
-    return `${line(node.span.line)}${emitNamedFunction(module, node, jsName, this.prologue(node))}`;
-  }
-
-  private tool(node: ToolDeclaration): string {
-    const { module } = this;
-    const scope = module.resolution.scopes.get(node);
-    if (scope === undefined) throw new Error('a tool has no scope');
-    const { jsName } = module.resolution.declared(node, node.name);
-    const handler = `tool$${encodeName(node.name)}`;
-    const isAsync = module.colours.isAsync(node);
-    const fn = new FunctionState(module, scope, isAsync);
-    const text = emitFunctionText(fn, {
-      name: handler,
-      params: node.params,
-      body: node.body.statements,
-      block: node,
-      sink: RETURN,
-      prologue: this.prologue(node),
-      nilIsMissing: true,
-    });
-    this.variables.push(jsName);
-    this.definitions.push(
-      `${jsName} = M.publish(${JSON.stringify(node.name)}, M.tool(${JSON.stringify(toolDefinition(module, node))}, ${handler}, ${isAsync}, ${node.span.start}));`,
-    );
-    return `${line(node.span.line)}${text}`;
-  }
-
-  private pipeline(node: Pipeline): string {
-    const { module } = this;
-    const scope = module.resolution.scopes.get(node);
-    if (scope === undefined) throw new Error('a pipeline has no scope');
-    const jsName = `p$${encodeName(node.name)}`;
-    const fn = new FunctionState(module, scope, true);
-    const text = emitFunctionText(fn, {
-      name: jsName,
-      params: node.params,
-      body: node.body.statements,
-      block: node,
-      sink: RETURN,
-      prologue: '',
-      nilIsMissing: true,
-    });
-    this.definitions.push(`M.pipeline(${JSON.stringify(node.name)}, ${jsName});`);
-    return `${line(node.span.line)}${text}`;
-  }
-
-  // ---- the body ----
-
-  private body(fn: FunctionState, declarations: readonly string[]): string {
-    const { items } = this.program;
-    const isScript = !this.hasEntry;
-    const last = items.length - 1;
-    const parts = items.map((item, index) => {
-      const node = declarationOf(item);
-      const declaration = declarations[index] ?? '';
-      if (isDeclaration(node)) {
-        const value = node.kind === 'Skill' || node.kind === 'EvalPack' ? this.valueDeclaration(fn, node) : '';
-        const redeclared =
-          (node.kind === 'Function' || node.kind === 'Tool') && this.module.resolution.isRedeclaration(node, node.name)
-            ? `${place(node.nameSpan)}R.redeclared(${JSON.stringify(node.name)});`
-            : '';
-        return `${declaration} ${redeclared}${value}${isScript ? this.snapshot(node) : ''}`;
-      }
-      if (isScript || node.kind === 'Binding') return emitStatements(fn, [item], isScript && index === last ? RETURN : NOWHERE);
-      return '';
-    });
-    const late = isScript ? '' : items.map((item) => this.snapshot(declarationOf(item))).join('');
-    return `${parts.join(' ')} ${late}`;
-  }
-
-  private valueDeclaration(fn: FunctionState, node: Extract<Statement, { kind: 'Skill' | 'EvalPack' }>): string {
-    const fields = node.fields
-      .map((field) => `[${JSON.stringify(field.name.text)}, ${fn.statement(() => emitExpression(fn, field.value).code)}]`)
-      .join(', ');
-    const isNamed = node.kind === 'Skill' || isName(node.name);
-    const make = node.kind === 'Skill' ? 'skill' : 'evalPack';
-    const made = `M.${make}(${JSON.stringify(node.name)}, R.dict([${fields}])${node.kind === 'EvalPack' ? `, ${JSON.stringify(node.title ?? null)}` : ''})`;
-    const value = `M.publish(${JSON.stringify(node.name)}, ${made})`;
-    if (!isNamed) return `${value};`;
-    const { jsName } = this.module.resolution.declared(node, node.name);
-    this.variables.push(jsName);
-    return `${line(node.span.line)}${jsName} = ${value};`;
-  }
-
-  /** Everything that has to be there before the first statement. */
-  private firstLine(fn: FunctionState): string {
-    const { module } = this;
-    const isScript = !this.hasEntry;
-    const variables = [...this.topLevelVariables(), ...this.variables];
-    return [
-      ...preludeOf(module),
-      fn.tempDeclaration,
-      isScript && module.resolution.file.hasDefer ? 'const defers = M.defers;' : '',
-      variables.length === 0 ? '' : `let ${variables.join(', ')};`,
-      ...this.definitions,
-      isScript ? 'if (mode === "declarations") return undefined;' : '',
-    ].join(' ');
-  }
-
-  private topLevelVariables(): string[] {
-    const { resolution } = this.module;
-    const names: string[] = [];
-    const add = (node: object, name: string): void => {
-      if (name === '_') return;
-      const variable = resolution.declared(node, name);
-      names.push(variable.jsName);
-      if (hasOwnedBit(variable)) names.push(ownedBit(variable));
-    };
-    for (const item of this.program.items) {
-      if (item.kind !== 'Binding') continue;
-      const { pattern } = item;
-      if (pattern.kind === 'NamePattern') {
-        add(pattern, pattern.name);
-        continue;
-      }
-      for (const part of pattern.kind === 'DictPattern' ? pattern.fields : pattern.items) add(part, part.target);
-      if (pattern.rest !== undefined) add(pattern, pattern.rest);
-    }
-    return names;
-  }
-}
-
-function declarationOf(item: Statement): Statement {
-  return item.kind === 'Attributed' ? declarationOf(item.declaration) : item;
-}
-
-function isDeclaration(node: Statement): boolean {
-  return [
-    'Function',
-    'Tool',
-    'Skill',
-    'EvalPack',
-    'Struct',
-    'Enum',
-    'TypeAlias',
-    'Interface',
-    'Impl',
-    'Import',
-    'Pipeline',
-    'Override',
-  ].includes(node.kind);
-}
-
-function isEntry(node: Statement): boolean {
-  return node.kind === 'Pipeline' || isMain(node);
-}
-
-function isMain(node: Statement): boolean {
-  return node.kind === 'Function' && node.name === 'main' && node.params.length > 0 && /^_?harness$/.test(node.params[0]?.name ?? '');
-}
-
-function isName(text: string): boolean {
-  return /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*$/u.test(text);
 }

@@ -5,7 +5,7 @@ import { checkArguments } from './check-arguments.ts';
 import { CHECKER_CODES } from './check-codes.ts';
 import { namesDeclaredIn } from './check-names.ts';
 import type { Scope, Variable } from './check-scope.ts';
-import { attributesOf, bareDeclaration, isCallableDeclaration, signatureOf } from './check-signature.ts';
+import { attributesOf, isCallableDeclaration, signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { foreignName } from './foreign-syntax.ts';
 import { inferArguments } from './infer-arguments.ts';
@@ -13,6 +13,7 @@ import { type CallNode, callBuiltin } from './infer-builtin.ts';
 import { constructStruct, structNamed } from './infer-construct.ts';
 import { ANY, kindOf, renderType, type Type } from './types.ts';
 import { isAssignable } from './types-assignability.ts';
+import { bareDeclaration } from './walk.ts';
 
 /** A call of a bare name: a value in scope, an import, a struct, a builtin, or a mistake. */
 export function inferCall(state: CheckState, node: CallNode): Type {

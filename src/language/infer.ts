@@ -3,7 +3,7 @@ import { forgetAssigned } from './check-assignment.ts';
 import { lintUndeclared } from './check-lints.ts';
 import { assignedNames } from './check-names.ts';
 import { lintReturnedReminder } from './check-reminders.ts';
-import { bareDeclaration, isCallableDeclaration, parameterInside, signatureOf, signatureType } from './check-signature.ts';
+import { isCallableDeclaration, parameterInside, signatureOf, signatureType } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { checkParallel } from './check-useless.ts';
 import { resultOf } from './infer-builtin.ts';
@@ -36,7 +36,7 @@ import {
   type Type,
   union,
 } from './types.ts';
-import { ifChain } from './walk.ts';
+import { bareDeclaration, ifChain } from './walk.ts';
 
 /** Checks an expression and everything in it. @returns its type; `never` when evaluation does not come back */
 export function inferExpression(state: CheckState, node: Expression): Type {

@@ -1,4 +1,5 @@
 import type { FunctionDeclaration, Override, Pipeline, Program, Statement } from './ast.ts';
+import { bareDeclaration } from './walk.ts';
 
 /**
  * `pipeline child() extends parent` (spec/language.md 5.8): the bodies of all ancestors run first, in one scope with
@@ -8,7 +9,7 @@ import type { FunctionDeclaration, Override, Pipeline, Program, Statement } from
 export function mergePipelines(program: Program): Program {
   const pipelines = new Map<string, Pipeline>();
   for (const item of program.items) {
-    const node = item.kind === 'Attributed' ? item.declaration : item;
+    const node = bareDeclaration(item);
     if (node.kind === 'Pipeline') pipelines.set(node.name, node);
   }
   if (![...pipelines.values()].some((pipeline) => pipeline.parent !== undefined)) return program;

@@ -11,7 +11,7 @@ import {
   type Variable,
 } from './scope.ts';
 import { startsUppercase } from './token.ts';
-import { forEachChild, ifChain, type TreeNode } from './walk.ts';
+import { bareDeclaration, forEachChild, ifChain, type TreeNode } from './walk.ts';
 
 /**
  * Name resolution: which declaration each identifier means (spec/language.md 5.1 to 5.3), and what the emitter has
@@ -218,7 +218,7 @@ class Resolver {
 
   /** Functions and tools are visible in their whole block. */
   private hoist(statement: Statement): void {
-    const node = statement.kind === 'Attributed' ? statement.declaration : statement;
+    const node = bareDeclaration(statement);
     switch (node.kind) {
       case 'Function':
       case 'Tool':

@@ -180,6 +180,11 @@ export interface IfChain {
   readonly otherwise: Block | undefined;
 }
 
+/** The declaration behind attributes. */
+export function bareDeclaration(statement: Statement): Statement {
+  return statement.kind === 'Attributed' ? statement.declaration : statement;
+}
+
 /** `if … else if … else …` as a list: its tree leans to one side, and it may be as long as any list. */
 export function ifChain(node: IfExpression): IfChain {
   const links = [node];

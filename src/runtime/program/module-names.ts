@@ -1,6 +1,7 @@
 import { nearestName } from '../../base/near-name.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Import, Statement, TypeNode } from '../../language/ast.ts';
+import { bareDeclaration } from '../../language/walk.ts';
 import type { SourceModule } from './source-graph.ts';
 
 /** What a module declares and what it lets others see (spec/language.md 9.2). */
@@ -37,7 +38,7 @@ export function declaredNames(module: SourceModule): ModuleNames {
   const interfaces = new Set<string>();
   const aliases = new Map<string, TypeNode>();
   for (const item of module.program.items) {
-    const node = item.kind === 'Attributed' ? item.declaration : item;
+    const node = bareDeclaration(item);
     switch (node.kind) {
       case 'Function':
       case 'Tool':

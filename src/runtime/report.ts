@@ -1,3 +1,5 @@
+import { adviceOnFault } from '../agent/providers/llm-advice.ts';
+import { llmErrorFacts } from '../agent/providers/llm-errors.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { placeOf } from '../language/emit-layout.ts';
 import { isModelError, isStackOverflow } from './caught.ts';
@@ -75,10 +77,10 @@ function placeIn(module: CompiledModule | undefined, { line, column }: Frame): P
   };
 }
 
-/** A service that does not let us in: the first thing that a newcomer sees of models. */
+/** What a newcomer needs most: a model that does not answer is the first thing to go wrong. */
 function adviceOn(error: unknown): string | undefined {
-  if (!(error instanceof HarnError) || !isModelError(error) || error.data.category !== 'auth') return undefined;
-  return '`harn doctor PROVIDER` looks at a service; `provider` or HARN_PROVIDER names another; --llm-mock FILE runs without one';
+  const facts = llmErrorFacts(error);
+  return facts === undefined ? undefined : adviceOnFault(facts);
 }
 
 /** The display text of an error without its line. */

@@ -223,7 +223,7 @@ const FAULTS: readonly FaultRow[] = [
   {
     what: '500 with a page',
     reply: { status: 500, body: '<html>' },
-    expected: { category: 'server_error', message: 'openai answered 500' },
+    expected: { category: 'server_error', message: 'openai answered 500: it does not say why' },
   },
   {
     what: '529',
@@ -270,18 +270,18 @@ const FAULTS: readonly FaultRow[] = [
   {
     what: 'a clean end without a finish reason',
     reply: { body: sse({ choices: [{ delta: { content: 'half' } }] }) },
-    expected: { category: 'transient_network', message: 'the stream ended before the answer did' },
+    expected: { category: 'transient_network', message: 'openai ended the stream before its answer was complete' },
   },
   {
     what: 'a clean end without a stop reason',
     provider: 'anthropic',
     reply: { body: STREAMS.anthropic.slice(0, STREAMS.anthropic.indexOf('event: message_delta')) },
-    expected: { category: 'transient_network', message: 'the stream ended before the answer did' },
+    expected: { category: 'transient_network', message: 'anthropic ended the stream before its answer was complete' },
   },
   {
     what: 'an event that is no JSON',
     reply: { body: 'data: oops\n\n' },
-    expected: { category: 'transient_network', message: 'openai sent an event that is no JSON object' },
+    expected: { category: 'transient_network', message: 'openai sent a piece of its answer that is no JSON object' },
   },
   {
     what: 'an error event in the stream',
@@ -341,7 +341,7 @@ describe('faults (1.7)', () => {
     await gone.close();
     const facts = await fault(ask({ env: { OPENAI_BASE_URL: `${gone.url}/v1` } }));
     expect(facts).toMatchObject({ category: 'transient_network', network_code: 'ECONNREFUSED' });
-    expect(facts.message).toBe(`openai cannot be reached at ${gone.url} (ECONNREFUSED)`);
+    expect(facts.message).toBe(`openai cannot be reached at ${gone.url}: the connection was refused (ECONNREFUSED)`);
   });
 
   test('an idle stream is given up, and the server sees the connection close', async () => {

@@ -262,7 +262,10 @@ describe('odd answers', () => {
 
   test('an end that gives no reason is no answer', async () => {
     server.reply({ body: sse({ choices: [{ delta: { content: 'half' }, finish_reason: null }] }, '[DONE]') });
-    expect(await fault(ask({}))).toMatchObject({ category: 'transient_network', message: 'the stream ended before the answer did' });
+    expect(await fault(ask({}))).toMatchObject({
+      category: 'transient_network',
+      message: 'openai ended the stream before its answer was complete',
+    });
   });
 
   test('arguments of a megabyte, in small pieces', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { callModel } from '../../src/agent/model-call/model-call.ts';
-import { retryAfterMs } from '../../src/agent/providers/http-provider.ts';
 import { llmErrorFacts } from '../../src/agent/providers/llm-errors.ts';
 import { NO_SETTINGS } from '../../src/agent/providers/llm-settings.ts';
 import type { ModelAnswer, ModelRequest } from '../../src/agent/providers/provider.ts';
 import { createRemoteProvider } from '../../src/agent/providers/remote-provider.ts';
+import { retryAfterMs } from '../../src/agent/providers/service-fault.ts';
 import type { Message } from '../../src/agent/transcript/message.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { HttpRequest, HttpResponse } from '../../src/platform/platform.ts';
@@ -220,7 +220,11 @@ const FAULTS: FaultRow[] = [
     responses: [response('', 429, { 'retry-after': '7' })],
     expected: { category: 'rate_limit', retry_after_ms: 7000 },
   },
-  { what: '500', responses: [response('<html>', 500)], expected: { category: 'server_error', message: 'openai answered 500' } },
+  {
+    what: '500',
+    responses: [response('<html>', 500)],
+    expected: { category: 'server_error', message: 'openai answered 500: it does not say why' },
+  },
   { what: '529', responses: [response('', 529)], expected: { category: 'overloaded', kind: 'transient' } },
   { what: '400', responses: [response(refusal('no such field'), 400)], expected: { category: 'generic', reason: 'invalid_request' } },
   {

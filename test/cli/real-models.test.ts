@@ -106,6 +106,25 @@ describe('secrets', () => {
   });
 });
 
+describe('a fault that ends a run', () => {
+  const ASK = 'let a = 1\nprintln(llm_call("hi", nil, {provider: "openai", model: "m", timeout: TIMEOUT}).text)\n';
+
+  test.each([
+    ['a connection that breaks', '60', { body: 'data: {"choices":[]}\n\n', end: 'reset' } satisfies Reply],
+    ['silence', '0.3', { start: 'silence' } satisfies Reply],
+  ])('%s: names the line of the script, and what to do', async (_what, timeout, reply) => {
+    world.write('ask.harn', ASK.replace('TIMEOUT', timeout));
+    server.reply(reply);
+    const { code, stdout, stderr } = await run(['--json', 'ask.harn']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const { error } = events(stdout).at(-1) as unknown as { error: { details: JsonObject } };
+    expect(error.details).toMatchObject({
+      at: { path: 'ask.harn', line: 2 },
+      help: expect.stringContaining('llm_retries') as unknown as string,
+    });
+  });
+});
+
 describe('configuration', () => {
   test('a missing key is named before any request', async () => {
     world.write('ask.harn', 'llm_call("hi", nil, {provider: "openai"})\n');

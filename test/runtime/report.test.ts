@@ -127,7 +127,7 @@ test('a missing key of a service comes with what to do', async () => {
   const { outcome } = await runText('llm_call("hi", nil, {provider: "openai", model: "m"})');
   if (outcome.kind !== 'failed') throw new Error(`the script ended with ${outcome.kind}`);
   expect(outcome.failure.message).toContain('OPENAI_API_KEY');
-  expect(outcome.failure.help).toContain('harn doctor PROVIDER');
+  expect(outcome.failure.help).toContain('`harn doctor openai`');
 });
 
 test('a defect of harn looks like one, says what to do and keeps its stack', () => {

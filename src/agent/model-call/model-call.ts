@@ -1,3 +1,4 @@
+import { hasCode } from '../../base/harn-error.ts';
 import type { Clock, Random } from '../../platform/platform.ts';
 import { waitForPromise } from '../../tasks/wait.ts';
 import { type LlmErrorFacts, llmError, withRetries } from '../providers/llm-errors.ts';
@@ -113,21 +114,29 @@ async function attempt(
 ): Promise<ModelAnswer> {
   signal.throwIfAborted();
   const { provider: name, model } = request;
+  // A reason of its own: fetch writes the stack of what it is aborted with anew, and the caller's reason is not ours alone.
   const bound = new AbortController();
-  const follow = (): void => bound.abort(signal.reason);
-  signal.addEventListener('abort', follow, { once: true });
-  const cancelTimer = clock.timer(
-    timeoutMs,
-    () => bound.abort(llmError({ category: 'timeout', message: `no answer within ${timeoutMs} ms`, provider: name, model })),
-    'unref',
-  );
+  const end = (): void => bound.abort(new Error('the model call is over'));
+  signal.addEventListener('abort', end, { once: true });
+  let isLate = false;
+  const onLate = (): void => {
+    isLate = true;
+    end();
+  };
+  const cancelTimer = clock.timer(timeoutMs, onLate, 'unref');
   try {
     return await waitForPromise(bound.signal, readToEnd(provider.stream({ ...request, timeoutMs }, bound.signal), request, onEvent));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isLate) throw llmError({ category: 'timeout', message: `${name} gave no answer within ${timeoutMs} ms`, provider: name, model });
+    // What a timer or the network threw knows nothing of who was waiting: from here the stack leads to the script.
+    if (hasCode(error, 'llm')) Error.captureStackTrace(error as Error);
+    throw error;
   } finally {
     cancelTimer();
-    signal.removeEventListener('abort', follow);
+    signal.removeEventListener('abort', end);
     // Whatever still hangs on the connection lets go of it.
-    bound.abort(new Error('the model call is over'));
+    end();
   }
 }
 
@@ -140,5 +149,10 @@ async function readToEnd(
     onEvent(event);
     if (event.type === 'finish') return event.answer;
   }
-  throw llmError({ category: 'transient_network', message: 'the stream ended before the answer did', provider, model });
+  throw llmError({
+    category: 'transient_network',
+    message: `${provider} ended the stream before its answer was complete`,
+    provider,
+    model,
+  });
 }

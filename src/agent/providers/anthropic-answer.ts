@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { type AnswerParts, type CallPart, parseArguments } from './answer-parts.ts';
-import { asNumber, type Exchange, refusal, streamFault } from './http-provider.ts';
+import { asNumber, type Exchange } from './http-provider.ts';
 import type { ModelEvent, Usage } from './provider.ts';
+import { refusal, streamFault } from './service-fault.ts';
 
 /** What the service runs itself; its result is a block of a type of its own, `…_tool_result`. */
 export const SERVICE_CALL = 'server_tool_use';

@@ -60,7 +60,11 @@ export async function readDocument(exchange: Exchange): Promise<JsonObject> {
   } catch (error) {
     throw networkError(error, 'broke off its answer', request, signal);
   }
-  return parseEvent(text, exchange);
+  const json = parseJsonObject(text);
+  if (json !== undefined) return json;
+  const { provider, model } = request;
+  const message = `${provider} answered ${response.status} with ${text.trim() === '' ? 'nothing' : 'what is no JSON object'}`;
+  throw llmError({ category: 'transient_network', message, provider, model });
 }
 
 /** What the body is, by its content type: servers exist that ignore `stream`. */
@@ -136,5 +140,10 @@ function readChunks({ response, request, world, signal }: Exchange): Chunks {
 function parseEvent(data: string, { request: { provider, model } }: Exchange): JsonObject {
   const json = parseJsonObject(data);
   if (json !== undefined) return json;
-  throw llmError({ category: 'transient_network', message: `${provider} sent an event that is no JSON object`, provider, model });
+  throw llmError({
+    category: 'transient_network',
+    message: `${provider} sent a piece of its answer that is no JSON object`,
+    provider,
+    model,
+  });
 }

@@ -62,6 +62,8 @@ export interface LlmErrorInput {
   readonly retryAfterMs?: number | undefined;
   /** Narrows `generic`: context_overflow, content_policy, invalid_request. */
   readonly reason?: string | undefined;
+  /** Where the service itself says whether a retry can help; otherwise the category decides. */
+  readonly kind?: LlmErrorFacts['kind'] | undefined;
   readonly facts?: JsonObject | undefined;
   readonly cause?: unknown;
 }
@@ -71,7 +73,7 @@ export function llmError(input: LlmErrorInput): HarnError {
   const facts: LlmErrorFacts = {
     ...input.facts,
     category: input.category,
-    kind,
+    kind: input.kind ?? kind,
     reason: input.reason ?? reason,
     message: input.message,
     provider: input.provider,

@@ -4,10 +4,11 @@ import { type Message, messageCalls, messageText } from '../transcript/message.t
 import { AnswerParts } from './answer-parts.ts';
 import { endpointOf } from './endpoint.ts';
 import { readLines } from './event-stream.ts';
-import { asNumber, type HttpWorld, overrides, pickOptions, send, streamFault, wantsStream } from './http-provider.ts';
+import { asNumber, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
 import { llmError } from './llm-errors.ts';
 import type { ModelEvent, ModelRequest, Provider, Usage } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
+import { streamFault } from './service-fault.ts';
 
 /** Ollama's chat (spec/agents.md 1.4): one JSON document a line, arguments as objects, results by tool name. */
 export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): Provider {

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { AnswerParts, type CallPart, parseArguments, UNPARSED } from './answer-parts.ts';
-import { asNumber, type Exchange, refusal, serviceError, streamFault } from './http-provider.ts';
+import { asNumber, type Exchange } from './http-provider.ts';
 import type { ModelAnswer, ModelEvent } from './provider.ts';
+import { refusal, serviceError, streamFault } from './service-fault.ts';
 
 /** What Gemini adds to a call, the signature of the thought that led to it, and refuses to go on without. */
 export const EXTRA_CONTENT = 'extra_content';
@@ -120,8 +121,8 @@ export class AnswerReader {
 
   /** Seen of servers whose parser lost the answer: another try often helps. */
   #nothingDelivered(outputTokens: number): Error {
-    const { request, call } = this.#exchange;
-    const message = `${request.provider} counted ${outputTokens} output tokens but delivered no content, reasoning, or tool calls`;
-    return serviceError(request, call, { category: 'server_error', message });
+    const { provider } = this.#exchange.request;
+    const message = `${provider} counted ${outputTokens} output tokens but delivered no content, reasoning, or tool calls`;
+    return serviceError(this.#exchange, { category: 'server_error', message });
   }
 }

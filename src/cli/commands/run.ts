@@ -122,10 +122,10 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
       return EXIT.failure;
     }
     case 'failed': {
-      const { code = 'runtime', message, data, at } = outcome.failure;
+      const { code = 'runtime', message, data, at, help } = outcome.failure;
       output.err(renderFailure(platform, outcome.failure, palette));
       const place = at === undefined ? {} : { at: { path: shortPath(platform, at.path), line: at.line } };
-      output.json?.failure({ code, message, details: { ...data, ...place } }, EXIT.failure);
+      output.json?.failure({ code, message, details: { ...data, ...place, ...(help === undefined ? {} : { help }) } }, EXIT.failure);
       return EXIT.failure;
     }
   }

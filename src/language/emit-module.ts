@@ -4,9 +4,9 @@ import { emitExpression } from './emit-expression.ts';
 import { copiedCaptures, emitFunctionText, emitNamedFunction, metaText, toolDefinition } from './emit-function.ts';
 import { type LaidOut, layOut, line, place } from './emit-layout.ts';
 import { emitStatements } from './emit-statement.ts';
-import type { Variable } from './scope.ts';
-import { encodeName } from './scope.ts';
+import { encodeName, type Variable } from './scope.ts';
 import { bareDeclaration, isProducer, type TreeNode } from './walk.ts';
+
 /** JavaScript of a whole module: a function of run-time support, module record, task context, depth and mode. */
 export function emitModule(program: Program, module: ModuleState): LaidOut {
   return new ModuleEmitter(program, module).emit();

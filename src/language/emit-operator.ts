@@ -4,7 +4,7 @@ import { any, boxed, type Code, type FunctionState, reuse, wrap } from './emit-c
 import { place } from './emit-layout.ts';
 import { binaryKind, isInteger, type Kind } from './kinds.ts';
 
-/**
+/*
  * Operators over operands that are emitted already. Where the kinds of both are known the code is plain JavaScript; else
  * the frequent case, small integers, stands inline behind a test, and the run time does the rest.
  */

@@ -20,7 +20,8 @@ import { type ResumeByCallback, ResumeOwners } from './resume-by.ts';
 import { timeoutActionError } from './sus-errors.ts';
 import { TriggerRegistry } from './trigger-registry.ts';
 import type { TriggerSpec } from './trigger-spec.ts';
-import { type ParkedWorker, type WaiterIndex, type Wake, type WakeOutcome, Waker } from './waker.ts';
+import type { ParkedWorker } from './waiting.ts';
+import { type WaiterIndex, type Wake, type WakeOutcome, Waker } from './waker.ts';
 
 export interface LifecycleOptions {
   readonly platform: Platform;

@@ -12,7 +12,7 @@ import { conditionsOf, deadlineOf, parseResumeConditions, type ResumeConditions 
 import { daemonKeys, suspensionEnvelope, suspensionRecord } from './suspension.ts';
 import type { Tenure } from './tenure.ts';
 import { transition } from './transition.ts';
-import type { PreparedTrigger } from './waker.ts';
+import type { PreparedTrigger } from './waiting.ts';
 import type { Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 

@@ -9,7 +9,7 @@ import { rewriteWaiters, type Waiter } from '../store/waiter-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { rebindRequest } from './rebind-request.ts';
 import type { Opaque } from './spec-value.ts';
-import { type ParkedWorker, waiterOf } from './waker.ts';
+import { type ParkedWorker, waiterOf } from './waiting.ts';
 import { splitSnapshot, Worker } from './worker.ts';
 import { readWorkerFiles } from './worker-files.ts';
 

@@ -3,17 +3,18 @@ import { type Instant, parseInstant, renderInstant } from '../base/instant.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { EventRecord } from '../store/event-log.ts';
-import type { ArmedRecord, SuspensionRecord } from '../store/snapshot-schema.ts';
+import type { ArmedRecord } from '../store/snapshot-schema.ts';
 import type { Waiter } from '../store/waiter-file.ts';
 import type { AuditLog } from './audit.ts';
 import { nextTick } from './cron.ts';
-import { type Due, type DueQueue, RECHECK_MS } from './due-queue.ts';
+import { type DueQueue, RECHECK_MS } from './due-queue.ts';
 import type { ObservedEventLog } from './observed-event-log.ts';
 import { deadlineOf, type ResumeConditions, type TimeoutAction } from './resume-condition.ts';
 import type { Opaque } from './spec-value.ts';
 import { readStoredConditions, type StoredConditions } from './stored-conditions.ts';
 import { registrationError } from './sus-errors.ts';
 import type { TriggerRegistry } from './trigger-registry.ts';
+import { armedRecordOf, isArmed, type ParkedWorker, type Plan, type PreparedTrigger, Waiting, waiterOf } from './waiting.ts';
 
 /**
  * What may wake parked workers of this process (spec/agents.md 9.6): bindings of triggers, due instants, topics. It
@@ -28,17 +29,6 @@ export interface Wake {
   readonly cause: 'triggered' | 'timeout';
   readonly triggerId: string | undefined;
   readonly eventId: string | undefined;
-}
-
-/** As much of a parked worker as waking it needs: a worker of this process, or a line of the index of waiters. */
-export interface ParkedWorker {
-  readonly id: string;
-  readonly snapshotPath: string;
-  readonly suspension: Pick<SuspensionRecord, 'suspension_id' | 'suspended_at' | 'conditions' | 'resume_by_mechanism'> | undefined;
-  readonly record: { readonly armed?: ArmedRecord | null | undefined };
-  /** `when` of its trigger, where its script has been bound again. */
-  readonly predicate?: Opaque | undefined;
-  whenSteady(wake: () => void): void;
 }
 
 /** The index of armed suspensions on disk, for the next host. */
@@ -61,53 +51,6 @@ export interface WakeCalls {
   /** A stored timeout whose action this version does not know. */
   refuseTimeout(worker: ParkedWorker, suspensionId: string, action: string): void;
 }
-
-/** A trigger registered for a suspension, dormant until its owner arms it. */
-export interface PreparedTrigger {
-  readonly id: string;
-  readonly version: number;
-}
-
-interface Plan {
-  /** Left out for a worker that another process parked: its file has them. */
-  readonly conditions?: ResumeConditions | undefined;
-  readonly topic: string | undefined;
-  readonly trigger: PreparedTrigger | undefined;
-  readonly fromCursor: number;
-}
-
-class Waiting {
-  readonly worker: ParkedWorker;
-  readonly suspensionId: string;
-  readonly topic: string | undefined;
-  readonly trigger: PreparedTrigger | undefined;
-  readonly fromCursor: number;
-  readonly #conditions: ResumeConditions | undefined;
-  isTriggerArmed = false;
-  unsubscribe: (() => void) | undefined = undefined;
-  /** Next record of the topic to look at. */
-  cursor: number;
-  deadlineAt: Instant | undefined = undefined;
-  timeoutAction: TimeoutAction | { readonly unknown: string } = 'resume_with_summary';
-  dues: readonly Due[] = NONE;
-  wasTimeoutDenied = false;
-
-  constructor(worker: ParkedWorker, suspensionId: string, plan: Plan) {
-    this.worker = worker;
-    this.suspensionId = suspensionId;
-    this.topic = plan.topic;
-    this.trigger = plan.trigger;
-    this.fromCursor = plan.fromCursor;
-    this.cursor = plan.fromCursor;
-    this.#conditions = plan.conditions;
-  }
-
-  get conditions(): ResumeConditions | undefined {
-    return this.#conditions ?? readStoredConditions(this.worker.suspension?.conditions ?? null)?.conditions;
-  }
-}
-
-const NONE: readonly Due[] = [];
 
 export class Waker {
   readonly #platform: Platform;
@@ -242,7 +185,7 @@ export class Waker {
     if (waiting === undefined) return { restore: () => undefined, forget: this.#forgetInIndex(worker) };
     this.#waiting.delete(worker.id);
     for (const due of waiting.dues) due.cancel();
-    waiting.dues = NONE;
+    waiting.dues = [];
     const wasSubscribed = waiting.unsubscribe !== undefined;
     waiting.unsubscribe?.();
     waiting.unsubscribe = undefined;
@@ -434,32 +377,6 @@ export class Waker {
       ...(record.deadline_at === null || record.deadline_at === undefined ? {} : { deadline_at: record.deadline_at }),
     });
   }
-}
-
-function armedRecordOf(waiting: Waiting): ArmedRecord {
-  const { topic } = waiting;
-  return {
-    trigger: waiting.isTriggerArmed,
-    deadline_at: waiting.deadlineAt === undefined ? null : renderInstant(waiting.deadlineAt),
-    on_event: waiting.unsubscribe === undefined || topic === undefined ? null : { topic, from_cursor: waiting.fromCursor },
-  };
-}
-
-function isArmed(record: ArmedRecord): boolean {
-  return record.trigger || typeof record.deadline_at === 'string' || isJsonObject(record.on_event);
-}
-
-/** What the next host needs to arm this suspension again without reading its snapshot. */
-export function waiterOf({ id, snapshotPath, suspension }: ParkedWorker, armed: ArmedRecord): Waiter {
-  return {
-    worker_id: id,
-    suspension_id: suspension?.suspension_id ?? '',
-    snapshot_path: snapshotPath,
-    suspended_at: suspension?.suspended_at ?? '',
-    conditions: suspension?.conditions ?? null,
-    resume_by_mechanism: suspension?.resume_by_mechanism ?? null,
-    armed,
-  };
 }
 
 /** The payload as JSON text; nothing to say for an empty one. */

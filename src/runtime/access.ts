@@ -7,7 +7,7 @@ import { rangeLength } from './ranges.ts';
 import { codePointAt, codePointCount, sliceText } from './text.ts';
 import { Dict, EnumValue, Pair, RangeValue, StructValue, typeOf, type Value } from './value.ts';
 
-/**
+/*
  * Properties, elements and slices of values, read and written, as emitted code asks for them where its inlined fast paths
  * do not apply (spec/language.md 3.8, 3.9). Writes go in place: whoever writes has made sure that nobody else sees the
  * container (docs/ARCHITECTURE.md, "Compiled code").

@@ -61,7 +61,10 @@ describe('answers', () => {
     expect(answer.toolCalls.map((call) => call.id)).toEqual(['call_a', 'call_b']);
     expect(answer).toMatchObject({
       thinking: 'Hm, höflich.',
-      carried: [{ type: 'reasoning', text: 'Hm, höflich.', signature: 'EqQB' }],
+      carried: [
+        { type: 'reasoning', text: 'Hm, höflich.', signature: 'EqQB' },
+        { type: 'text', text: 'Grüß dich 😀' },
+      ],
       model: 'claude-sonnet-4-20250514',
     });
     expect(answer.usage).toMatchObject({ cache_read_tokens: 50, cache_write_tokens: 10 });

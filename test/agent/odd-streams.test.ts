@@ -393,8 +393,10 @@ describe('anthropic: an answer that pauses', () => {
       usage: { input_tokens: 15, output_tokens: 6, cache_read_tokens: 4 },
       carried: [
         { type: 'reasoning', signature: 'sig' },
+        { type: 'text', text: 'Looking. ' },
         { type: 'service', block: { ...SEARCH, input: { query: 'x' } } },
         { type: 'service', block: RESULT },
+        { type: 'text', text: 'Found it.' },
       ],
     });
     expect(events.flatMap((event) => (event.type === 'text' ? [event.text] : []))).toEqual(['Looking. ', 'Found it.']);

@@ -171,7 +171,10 @@ describe('adapters (1.4)', () => {
     expect(body).toMatchObject({ system: [{ type: 'text', text: 'be brief' }], tools: [{ name: 'read', input_schema: TOOL.parameters }] });
     expect(answer).toMatchObject({
       thinking: 'hm',
-      carried: [{ type: 'reasoning', text: 'hm', signature: 'sig' }],
+      carried: [
+        { type: 'reasoning', text: 'hm', signature: 'sig' },
+        { type: 'text', text: 'Grüß dich 😀' },
+      ],
       usage: { input_tokens: 10, cache_read_tokens: 5, cache_write_tokens: 1 },
     });
   });

@@ -417,6 +417,50 @@ describe('the prompt prefix', () => {
     expect(pieces(requests.at(-1) as Received).length).toBeGreaterThan(40);
   });
 
+  /** What a model thinks before it calls a tool, as each service gives it and wants it back. */
+  const THOUGHTS = [
+    [
+      'anthropic',
+      (index: number, name: string, args: JsonObject): Reply => ({
+        body: sse(
+          { type: 'message_start', message: { model: 'm-1', usage: {} } },
+          { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: `t${index}`, signature: `s${index}` } },
+          { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: `c${index}`, name, input: args } },
+          { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: {} },
+          { type: 'message_stop' },
+        ),
+      }),
+      anthropicEnd('all done'),
+      (index: number) => ({ type: 'thinking', thinking: `t${index}`, signature: `s${index}` }),
+    ],
+    [
+      'deepseek',
+      (index: number, name: string, args: JsonObject): Reply => {
+        const call = { index: 0, id: `c${index}`, function: { name, arguments: JSON.stringify(args) } };
+        const end = { choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] };
+        return { body: sse({ choices: [{ delta: { reasoning_content: `t${index}` } }] }, end, '[DONE]') };
+      },
+      { body: openAiText('all done') },
+      (index: number) => `t${index}`,
+    ],
+  ] as const;
+  test.each(THOUGHTS)('%s: thoughts go back over tool turns, a park and a resume', async (provider, call, end, thought) => {
+    const env = { DEEPSEEK_API_KEY: KEY, DEEPSEEK_BASE_URL: `${server.url}/v1` };
+    world.write('work.harn', LOOP(provider));
+    server.reply(call(0, 'note', { text: 'a' }), call(1, 'agent_await_resumption', { reason: 'a decision' }));
+    expect(await run(['work.harn'], env)).toMatchObject({ code: 0, stdout: 'status: suspended\n' });
+    server.reply(call(2, 'note', { text: 'b' }), end);
+    expect(await run(['--resume', world.snapshots()[0] ?? '', '--', 'go on'], env)).toMatchObject({ code: 0, stdout: 'all done\n' });
+
+    const messages = server.received.at(-1)?.body.messages as { role: string; content: Json; reasoning_content?: string }[];
+    const said = messages.filter(({ role }) => role === 'assistant');
+    expect(said.map(({ content, reasoning_content: text }) => text ?? (content as Json[])[0])).toEqual([
+      thought(0),
+      thought(1),
+      thought(2),
+    ]);
+  });
+
   test('anthropic, cache: true: marks stand at the end of the system text and of the last message', async () => {
     world.write('ask.harn', 'println(llm_call("hi", "be brief", {provider: "anthropic", model: "claude-x", cache: true}).text)\n');
     server.reply(anthropicEnd('hello'));

@@ -10,7 +10,6 @@ import type { ModelTarget } from './resolve-model.ts';
  */
 export function answerMessage({ provider, model }: ModelTarget, { text, carried }: ModelAnswer, calls: readonly ToolCall[]): Message {
   if (carried === undefined) return assistantMessage(text, calls);
-  const blocks = carried.map((part): Block => ({ ...part, provider, model }));
-  const content: Block[] = text === '' ? blocks : [...blocks, { type: 'text', text }];
+  const content = carried.map((part): Block => (part.type === 'text' ? part : { ...part, provider, model }));
   return { ...assistantMessage('', calls), content };
 }

@@ -8,6 +8,11 @@ interface ReasoningPart {
   readonly redacted?: string;
 }
 
+interface TextPart {
+  readonly type: 'text';
+  text: string;
+}
+
 interface CallPart {
   id: string;
   name: string;
@@ -21,7 +26,7 @@ export class AnswerParts {
   readonly #calls: CallPart[] = [];
   #text = '';
   #thinking = '';
-  readonly #carried: (ReasoningPart | Extract<CarriedPart, { type: 'service' }>)[] = [];
+  readonly #carried: (ReasoningPart | TextPart | Extract<CarriedPart, { type: 'service' }>)[] = [];
   model: string;
   /** In the words of 1.3; undefined while the service has not said why it stopped: the stream is not at its end. */
   stopReason: string | undefined;
@@ -35,6 +40,10 @@ export class AnswerParts {
     return this.stopReason !== undefined;
   }
 
+  get hasCalls(): boolean {
+    return this.#calls.length > 0;
+  }
+
   /** True when nothing was delivered at all. */
   get isEmpty(): boolean {
     return this.#text === '' && this.#thinking === '' && this.#calls.length === 0;
@@ -43,6 +52,9 @@ export class AnswerParts {
   *text(text: Json | undefined): Iterable<ModelEvent> {
     if (typeof text !== 'string' || text === '') return;
     this.#text += text;
+    const last = this.#carried.at(-1);
+    if (last?.type === 'text') last.text += text;
+    else this.#carried.push({ type: 'text', text });
     yield { type: 'text', text };
   }
 
@@ -97,9 +109,10 @@ export class AnswerParts {
     yield { type: 'tool_arguments', id: call.id, name: call.name, piece, partial: call.text };
   }
 
+  /** Text stands among it in its place: a service compares what it gets back with what it said, in its order. */
   #wantedBack(): ModelAnswer['carried'] {
-    const wanted = this.#carried.filter((part) => part.type === 'service' || part.signature !== '' || part.redacted !== undefined);
-    return wanted.length === 0 ? undefined : wanted;
+    const wanted = this.#carried.filter((part) => part.type !== 'reasoning' || part.signature !== '' || part.redacted !== undefined);
+    return wanted.every(({ type }) => type === 'text') ? undefined : wanted;
   }
 
   build(usage: Usage): ModelAnswer {

@@ -16,6 +16,8 @@ export interface Capabilities {
   /** The limit is called `max_completion_tokens`. */
   readonly requires_completion_tokens: boolean;
   readonly reasoning_effort_supported: boolean;
+  /** Reasoning goes back (as `reasoning_content`) with the calls of tools that it led to, or the service refuses to go on. */
+  readonly requires_reasoning_content: boolean;
   /** A JSON Schema may go into the request; otherwise it goes into the prompt. */
   readonly json_schema: boolean;
 }
@@ -33,6 +35,7 @@ export const NOTHING: Capabilities = {
   vision_supported: false,
   requires_completion_tokens: false,
   reasoning_effort_supported: false,
+  requires_reasoning_content: false,
   json_schema: false,
 };
 
@@ -138,7 +141,8 @@ const BUILT_IN: CapabilityRules = {
   local: OPENAI,
   // A test model stands for the model whose name it bears.
   mock: [...OPENAI, ...ANTHROPIC, ...GEMINI],
-  ...Object.fromEntries(['groq', 'together', 'deepseek', 'mistral', 'fireworks', 'huggingface'].map((name) => [name, [...OPENAI, TOOLS]])),
+  deepseek: [others({ native_tools: true, requires_reasoning_content: true })],
+  ...Object.fromEntries(['groq', 'together', 'mistral', 'fireworks', 'huggingface'].map((name) => [name, [...OPENAI, TOOLS]])),
 };
 
 /** Providers that have rules of their own. */

@@ -19,6 +19,7 @@ const ruleSchema = lazily(() =>
     vision_supported: z.optional(z.boolean()),
     requires_completion_tokens: z.optional(z.boolean()),
     reasoning_effort_supported: z.optional(z.boolean()),
+    requires_reasoning_content: z.optional(z.boolean()),
     json_schema: z.optional(z.boolean()),
   }),
 );

@@ -1,11 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { AnswerParts, type CallPart, parseArguments, UNPARSED } from './answer-parts.ts';
+import type { Capabilities } from './capabilities.ts';
 import { asNumber, type Exchange } from './http-provider.ts';
 import type { ModelAnswer, ModelEvent } from './provider.ts';
 import { refusal, serviceError, streamFault } from './service-fault.ts';
 
 /** What Gemini adds to a call, the signature of the thought that led to it, and refuses to go on without. */
 export const EXTRA_CONTENT = 'extra_content';
+
+/** What OpenRouter and others give besides the text of reasoning (signatures, sealed parts), to be sent back unchanged. */
+export const REASONING_DETAILS = 'reasoning_details';
+
+/** Reasoning as DeepSeek and Moonshot want it back with the calls that it led to (`requires_reasoning_content`). */
+export const REASONING_CONTENT = 'reasoning_content';
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: 'end_turn',
@@ -25,11 +32,15 @@ export class AnswerReader {
   readonly #parts: AnswerParts;
   /** Calls by what the service tells them apart with, see `#find`. */
   readonly #calls = new Map<string, CallPart>();
+  readonly #wantsReasoning: boolean;
+  readonly #details: JsonObject[] = [];
+  #reasoning = '';
   #refusal = '';
   #usage: JsonObject = {};
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, { requires_reasoning_content: wantsReasoning }: Pick<Capabilities, 'requires_reasoning_content'>) {
     this.#exchange = exchange;
+    this.#wantsReasoning = wantsReasoning;
     this.#parts = new AnswerParts(exchange.request);
   }
 
@@ -53,11 +64,26 @@ export class AnswerReader {
   *#delta(delta: JsonObject): Iterable<ModelEvent> {
     // One name each, with some servers; both with others, one of them empty.
     yield* this.#parts.thought(delta.reasoning_content || delta.reasoning);
+    if (typeof delta.reasoning_content === 'string') this.#reasoning += delta.reasoning_content;
+    for (const detail of Array.isArray(delta.reasoning_details) ? delta.reasoning_details : []) this.#detail(detail);
     for (const part of Array.isArray(delta.content) ? delta.content : [{ type: 'text', text: delta.content ?? null }])
       yield* this.#part(part);
     if (typeof delta.refusal === 'string') this.#refusal += delta.refusal;
     const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
     for (const [position, part] of calls.entries()) if (isJsonObject(part)) yield* this.#call(part, position);
+  }
+
+  /** A piece goes on with the detail before it when both are texts of one kind and place; a signature comes with the last one. */
+  #detail(piece: Json): void {
+    if (!isJsonObject(piece)) return;
+    const last = this.#details.at(-1);
+    const key = piece.type === 'reasoning.text' ? 'text' : piece.type === 'reasoning.summary' ? 'summary' : undefined;
+    if (key === undefined || last === undefined || last.type !== piece.type || last.index !== piece.index) {
+      this.#details.push(piece);
+      return;
+    }
+    const said = Object.entries(piece).filter(([, value]) => value !== null);
+    this.#details[this.#details.length - 1] = { ...last, ...Object.fromEntries(said), [key]: `${asText(last[key])}${asText(piece[key])}` };
   }
 
   /** Content comes in parts from some services; reasoning is among them with Mistral's. */
@@ -110,6 +136,9 @@ export class AnswerReader {
     const details = isJsonObject(this.#usage.prompt_tokens_details) ? this.#usage.prompt_tokens_details : {};
     const outputTokens = asNumber(this.#usage.completion_tokens);
     if (this.#parts.isEmpty && outputTokens > 0) throw this.#nothingDelivered(outputTokens);
+    if (this.#details.length > 0) this.#parts.service({ type: REASONING_DETAILS, reasoning_details: this.#details });
+    if (this.#wantsReasoning && this.#parts.hasCalls && this.#reasoning !== '')
+      this.#parts.service({ type: REASONING_CONTENT, reasoning_content: this.#reasoning });
     return this.#parts.build({
       input_tokens: asNumber(this.#usage.prompt_tokens),
       output_tokens: outputTokens,
@@ -125,4 +154,8 @@ export class AnswerReader {
     const message = `${provider} counted ${outputTokens} output tokens but delivered no content, reasoning, or tool calls`;
     return serviceError(this.#exchange, { category: 'server_error', message });
   }
+}
+
+function asText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -6,7 +6,7 @@ import { type Capabilities, capabilitiesOf } from './capabilities.ts';
 import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
 import { DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
-import { AnswerReader, EXTRA_CONTENT } from './openai-answer.ts';
+import { AnswerReader, EXTRA_CONTENT, REASONING_CONTENT, REASONING_DETAILS } from './openai-answer.ts';
 import type { ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
 
@@ -23,7 +23,7 @@ export function createOpenAiProvider(world: HttpWorld, service: ServiceFacts): P
         secret: key,
       };
       const exchange = await send(world, call, request, signal);
-      const answer = new AnswerReader(exchange);
+      const answer = new AnswerReader(exchange, capabilities);
       if (bodyKind(exchange) === 'events') {
         for await (const event of readEvents(exchange)) yield* answer.take(event);
       } else yield* answer.take(await readDocument(exchange));
@@ -87,26 +87,32 @@ function wireMessage(message: Message, request: ModelRequest): JsonObject[] {
   if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.tool_call_id, content: messageText(message) }];
   const content = typeof message.content === 'string' ? message.content : wireBlocks(message.role, message.content);
   const results = typeof message.content === 'string' ? [] : message.content.flatMap(wireResult);
-  if (calls.length === 0) return content.length === 0 ? results : [...results, { role: message.role, content }];
-  const extras = extraContent(message, request);
+  const service = serviceBlocks(message, request);
+  if (calls.length === 0) return content.length === 0 ? results : [...results, { role: message.role, content, ...reasoning(service) }];
   const toolCalls = calls.map(({ id, name, arguments: args }) => ({
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(args) },
-    ...(extras.has(id) ? { extra_content: extras.get(id) } : {}),
+    ...extraContent(service, id),
   }));
-  return [{ role: message.role, content: content.length === 0 ? null : content, tool_calls: toolCalls }];
+  return [{ role: message.role, content: content.length === 0 ? null : content, ...reasoning(service), tool_calls: toolCalls }];
 }
 
-/** By the id of the call. */
-function extraContent({ content }: Message, request: ModelRequest): ReadonlyMap<Json | undefined, Json | undefined> {
+/** What this service, and this model of it, gave to be sent back. */
+function serviceBlocks({ content }: Message, request: ModelRequest): readonly JsonObject[] {
   const blocks = typeof content === 'string' ? [] : content.filter((block) => !isForeignBlock(block, request));
-  return new Map(
-    blocks.flatMap((block) =>
-      block.type === 'service' && block.block.type === EXTRA_CONTENT
-        ? [[block.block.tool_call_id, block.block.extra_content] as const]
-        : [],
-    ),
+  return blocks.flatMap((block) => (block.type === 'service' ? [block.block] : []));
+}
+
+function extraContent(service: readonly JsonObject[], id: string): JsonObject {
+  const given = service.findLast((block) => block.type === EXTRA_CONTENT && block.tool_call_id === id);
+  return given === undefined ? {} : { extra_content: given.extra_content };
+}
+
+/** Under the names under which it came. */
+function reasoning(service: readonly JsonObject[]): JsonObject {
+  return Object.fromEntries(
+    service.flatMap(({ type, ...given }) => (type === REASONING_DETAILS || type === REASONING_CONTENT ? Object.entries(given) : [])),
   );
 }
 

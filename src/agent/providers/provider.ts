@@ -52,7 +52,7 @@ export interface ModelAnswer {
   readonly toolCalls: readonly ToolCall[];
   readonly thinking: string | undefined;
   readonly thinkingSummary: string | undefined;
-  /** What the service wants back as it was, in its order. */
+  /** What the service wants back as it was, in its order, with the text around it; undefined when that is the text alone. */
   readonly carried?: readonly CarriedPart[] | undefined;
   /** `end_turn`, `max_tokens`, `tool_use`, `stop_sequence`. */
   readonly stopReason: string | undefined;
@@ -64,6 +64,7 @@ export interface ModelAnswer {
 }
 
 export type CarriedPart =
+  | { readonly type: 'text'; readonly text: string }
   | {
       readonly type: 'reasoning';
       readonly text: string;

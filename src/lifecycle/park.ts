@@ -153,7 +153,9 @@ function commitPark(
     const failure = persistError('suspend_agent', 'snapshot', shownPathOf(lifecycle, worker), error);
     const { pending } = worker;
     worker.pending = undefined;
-    pending?.settle(failure);
+    // A loop that parks itself tells its model; only a person can make room on the disk.
+    if (pending === undefined) lifecycle.warn(`harn: ${worker.id} could not be parked: ${failure.message}`);
+    else pending.settle(failure);
     throw failure;
   }
   if (facts.daemonFile !== undefined) writeDaemonFile(lifecycle, worker, facts.daemonFile, changes, state);

@@ -5,12 +5,13 @@ import { isErrno, removeDurably } from '../store/atomic-file.ts';
 import type { Claim } from '../store/claim-file.ts';
 import { type JournalOpen, JournalWriter, journalPathOf } from '../store/journal-file.ts';
 import { snapshotError } from '../store/snapshot-error.ts';
-import type { LoopState, ResumeCause, ResumeFacts } from './activation.ts';
+import type { ResumeCause, ResumeFacts } from './activation.ts';
 import { suspendPayload } from './hook-payload.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { persistError, shownPathOf, sweepLeftovers, tryToClaim } from './persist.ts';
 import { rebindRequest } from './rebind-request.ts';
 import { recoverInterrupted } from './recover.ts';
+import { repaired } from './repair-transcript.ts';
 import { checkResumable } from './resume-check.ts';
 import { hasMoved, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { runInBackground } from './run-activation.ts';
@@ -185,35 +186,6 @@ function assertStoredConfig(lifecycle: Lifecycle, config: JsonObject, { target, 
       detail: { field },
     });
   }
-}
-
-/** The transcript doctor (5.15); what it did is said, never what the transcript holds. */
-function repaired(
-  lifecycle: Lifecycle,
-  workerId: string,
-  state: LoopState,
-  model: { readonly provider: string; readonly model: string },
-): LoopState {
-  const outcome = lifecycle.runner.repair(state, model);
-  for (const repair of outcome.repairs) {
-    const event = { type: 'transcript_repaired', worker_id: workerId, ...repair };
-    lifecycle.emit(event);
-    lifecycle.eventLog.append({
-      topic: 'agent.workers',
-      kind: 'transcript_repaired',
-      payload: event,
-      headers: { worker_id: workerId },
-      occurredAt: lifecycle.platform.clock.now(),
-      durability: 'lazy',
-    });
-  }
-  if (outcome.repairs.length > 0)
-    lifecycle.warn(`harn: the transcript of ${workerId} needed ${countedRepairs(outcome.repairs.length)} before it could be sent`);
-  return outcome.state;
-}
-
-function countedRepairs(count: number): string {
-  return count === 1 ? 'a repair' : `${count} repairs`;
 }
 
 type Approval =

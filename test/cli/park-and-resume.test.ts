@@ -26,6 +26,16 @@ describe('a parked loop', () => {
     );
   });
 
+  test('that cannot be written is told to the person too, and the loop goes on', () => {
+    world.write('work.harn', SCRIPT);
+    const args = ['run', '--llm-mock', mock('park.jsonl', [...PARKS, { text: 'then not' }]), 'work.harn'];
+    const { code, stdout, stderr } = world.harn(args, { env: { HARN_SNAPSHOT_MAX_BYTES: '500' } });
+    expect([code, stdout]).toEqual([0, 'noted first\nstatus: done\n']);
+    expect(stderr).toMatch(
+      /^harn: worker_\S+ could not be parked: suspend_agent: failed to persist snapshot \.harn\/workers\/worker_\S+\.json: it would have \d+ bytes, more than the limit of 500 \(HARN_SNAPSHOT_MAX_BYTES\)\n/,
+    );
+  });
+
   test('R36, R84: resumes from another directory, with its tools bound again', () => {
     const snapshot = park();
     const resumed = world.harn(['run', '--resume', snapshot, '--llm-mock', finish(), '--', 'go on'], { cwd: '/' });

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { CliWorld } from './harn.ts';
 
@@ -36,4 +38,16 @@ export function parkedLoop(world: CliWorld): string {
   const [snapshot] = world.snapshots();
   if (snapshot === undefined) throw new Error(`no snapshot: ${parked.stderr}`);
   return snapshot;
+}
+
+/** Edits a snapshot and gives it a checksum that fits, as a harmful writer would. */
+// biome-ignore lint/suspicious/noExplicitAny: any part of the document may be damaged
+export function editSnapshot(snapshot: string, edit: (document: any) => void): void {
+  const document = JSON.parse(readFileSync(snapshot, 'utf8'));
+  edit(document);
+  const { integrity: _, ...rest } = document;
+  const sha256 = createHash('sha256')
+    .update(JSON.stringify(rest, null, 2))
+    .digest('hex');
+  writeFileSync(snapshot, `${JSON.stringify({ ...rest, integrity: { sha256 } }, null, 2)}\n`);
 }

@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SNAPSHOT_VERSION } from '../../src/store/snapshot-version.ts';
-import { CliWorld } from './harn.ts';
-import { mockFile } from './parked-loop.ts';
+import { CliWorld, events } from './harn.ts';
+import { editSnapshot, mockFile, parkedLoop } from './parked-loop.ts';
 
 /**
  * Files that released versions left behind: each stays readable for ever, with the loop it holds. A new format adds its
@@ -109,5 +109,30 @@ describe('T30: what a released version wrote', () => {
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/HARN-SUS-004: .*written by harn \S+, format 2; this harn reads up to 1/);
     expect(readFileSync(path, 'utf8')).toBe(future);
+  });
+});
+
+describe('5.15: a transcript that nobody would take', () => {
+  test('is repaired for the resume, which says so without a word of it', () => {
+    const path = parkedLoop(world);
+    editSnapshot(path, ({ transcript }) => {
+      const [user, called] = transcript.messages;
+      transcript.messages = [user, called, { ...called, tool_calls: [{ id: 'other', name: 'note', arguments: { text: 'canary' } }] }];
+    });
+    const fails = mockFile(world, 'fails.jsonl', [{ error: { category: 'auth', message: 'no key' } }]);
+    const resumed = world.harn(['run', '--resume', path, '--json', '--llm-mock', fails]);
+    const repairs = events(resumed.stdout)
+      .filter(({ data }) => data.kind === 'transcript_repaired')
+      .map(({ data }) => data.payload);
+    const id = basename(path, '.json');
+    expect(repairs).toEqual([
+      { worker_id: id, repair: 'result_added', index: 1, tool_call_id: 'mock_call_1' },
+      { worker_id: id, repair: 'result_added', index: 2, tool_call_id: 'other' },
+    ]);
+    expect(JSON.stringify(repairs)).not.toContain('canary');
+    const said = events(resumed.stdout).filter(({ data }) => data.event_type === 'stderr');
+    expect(said.map(({ data }) => data.payload)).toEqual([
+      `harn: the transcript of ${id} needed 2 repairs before it could be sent: result_added 2 times\n`,
+    ]);
   });
 });

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { appendFileSync, copyFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CliWorld, type Ended, events } from './harn.ts';
+import { editSnapshot } from './parked-loop.ts';
 
 /** A folder with a parked loop, made once and copied for each test. */
 const template = new CliWorld();
@@ -409,18 +409,6 @@ for trigger in [watch, ticks] {
     expect(() => world.read('ran')).toThrow('ENOENT');
   });
 });
-
-/** Edits a snapshot and gives it a checksum that fits, as a harmful writer would. */
-// biome-ignore lint/suspicious/noExplicitAny: any part of the document may be damaged
-function editSnapshot(snapshot: string, edit: (document: any) => void): void {
-  const document = JSON.parse(readFileSync(snapshot, 'utf8'));
-  edit(document);
-  const { integrity: _, ...rest } = document;
-  const sha256 = createHash('sha256')
-    .update(JSON.stringify(rest, null, 2))
-    .digest('hex');
-  writeFileSync(snapshot, `${JSON.stringify({ ...rest, integrity: { sha256 } }, null, 2)}\n`);
-}
 
 describe('harn workers verify', () => {
   it('finds nothing wrong with what a run leaves', () => {

@@ -3,6 +3,7 @@ import { errorText, HarnError } from '../../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { claimOwner } from '../../lifecycle/claim-owner.ts';
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts';
+import { describeRepairs } from '../../lifecycle/repair-transcript.ts';
 import { isTerminal } from '../../lifecycle/transition.ts';
 import { readActiveJournal, readWorkerFiles, type WorkerFiles } from '../../lifecycle/worker-files.ts';
 import { viewOfFiles, type WorkerView } from '../../lifecycle/worker-view.ts';
@@ -131,10 +132,7 @@ async function transcriptFindings(run: Run, lifecycle: Lifecycle, { status, reco
   const { spec } = record.config;
   const { repairs } = lifecycle.runner.repair(state, await parkedModel(run, isJsonObject(spec?.options) ? spec.options : {}));
   if (repairs.length === 0) return [];
-  const counts = new Map<string, number>();
-  for (const { repair } of repairs) counts.set(String(repair), (counts.get(String(repair)) ?? 0) + 1);
-  const list = [...counts].map(([repair, count]) => (count === 1 ? repair : `${repair} ${count} times`)).join(', ');
-  return [{ severity: 'warning', check: 'transcript', message: `not fit to be sent; a resume repairs it: ${list}` }];
+  return [{ severity: 'warning', check: 'transcript', message: `not fit to be sent; a resume repairs it: ${describeRepairs(repairs)}` }];
 }
 
 /** The script, its tools and the stored conditions, for a worker that may still be resumed. */

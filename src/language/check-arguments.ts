@@ -1,6 +1,7 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { Element, Expression, TypeNode } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
+import { rendered } from './check-options.ts';
 import type { Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { foreignName, PREFIXED_STRING } from './foreign-syntax.ts';
@@ -48,7 +49,8 @@ export function checkArguments(
     // Passing nil to a builtin is leaving the argument out.
     const isLeftOut = signature.kind === 'builtin' && index >= signature.required && given === NIL;
     if (!isLeftOut && !isAccepted(signature, given, expected)) {
-      state.error(`Argument ${index + 1} ('${param.name}'): expected ${renderType(expected)}, got ${renderType(given)}`, arg.span);
+      const wants = signature.kind === 'builtin' ? rendered(expected) : renderType(expected);
+      state.error(`Argument ${index + 1} ('${param.name}'): expected ${wants}, got ${renderType(given)}`, arg.span);
     }
     if (!isLeftOut && param.meant !== undefined) warnAboutKind(state, signature.name, param.name, param.meant, arg, given);
     checkBounds(state, signature, wanted, bindings, arg.span);
@@ -68,7 +70,7 @@ function warnAboutKind(state: CheckState, builtin: string, name: string, meant: 
   const known = state.certainType(arg, given);
   if (known.kind === 'never' || known === NIL || membersOf(known).some((member) => isAssignable(member, meant))) return;
   const help = builtin === 'contains' && kindOf(known) === 'dict' ? 'write `d.has(key)`' : undefined;
-  state.warn(`${builtin} makes nothing of a value of type ${renderType(known)}: '${name}' should be ${renderType(meant)}`, arg.span, {
+  state.warn(`${builtin} makes nothing of a value of type ${renderType(known)}: '${name}' should be ${rendered(meant)}`, arg.span, {
     code: CHECKER_CODES.meaninglessArgument.code,
     help,
   });

@@ -6,7 +6,7 @@ import type { Variable } from './check-scope.ts';
 import type { CheckState } from './check-state.ts';
 import { inferOperator } from './infer-operator.ts';
 import type { Flow } from './narrow-flow.ts';
-import { ANY, CLOSURE, DICT, isNil, kindOf, LIST, NIL, renderType, type Type, union } from './types.ts';
+import { ANY, CLOSURE, DICT, isNil, kindOf, LIST, membersOf, NIL, renderType, type Type, union } from './types.ts';
 import { isAssignable } from './types-assignability.ts';
 
 /** Checks `x = e`, `x += e` and writes through `x.a` and `x[i]`. */
@@ -45,6 +45,17 @@ function checkParts(state: CheckState, target: Expression): void {
 
 function assign(state: CheckState, variable: Variable, value: Type, node: Assignment): void {
   state.flow.forget(variable);
+  checkAssigned(state, variable, value, node);
+  if (membersOf(variable.type).length > 1 && membersOf(variable.type).some(isNil)) narrowToAssigned(state, variable, value);
+}
+
+/** What may be nil is not nil from here on, until the ways to this place meet one that assigned nothing. */
+function narrowToAssigned(state: CheckState, variable: Variable, value: Type): void {
+  if (value.kind === 'any' || value.kind === 'unknown' || value.kind === 'never' || membersOf(value).some(isNil)) return;
+  if (isAssignable(value, variable.type)) state.flow.narrow({ variable, key: String(variable.id), fields: [] }, widened(value));
+}
+
+function checkAssigned(state: CheckState, variable: Variable, value: Type, node: Assignment): void {
   const { type } = variable;
   if (variable.isAnnotated) {
     if (!isAssignable(value, type)) report(state, variable, value, node);

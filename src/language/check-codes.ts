@@ -84,7 +84,8 @@ export const CHECKER_CODES = {
     code: 'HARN-NAM-002',
     title: 'An option that the builtin does not have',
     text: "{builtin} has no option '{name}'",
-    cause: 'A name among the options means nothing to the builtin, which ignores it. Only `harn check` says this; it never stops a run.',
+    cause:
+      'A name among the options, or a word that an option may be, means nothing to the builtin. What is written at the call is compared before a run begins.',
     example: 'agent_loop("Tidy up", nil, {max_iteration: 3})',
     fix: 'Correct the spelling, or leave it out. Options come behind the system prompt, which may be nil.',
     retry: 'never',

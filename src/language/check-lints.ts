@@ -1,6 +1,6 @@
 import { nearestName } from '../base/near-name.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Assignment, Binding, Element, Expression, Identifier, Statement } from './ast.ts';
+import type { Assignment, Binding, Expression, Identifier, Statement } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
 import { METHOD_NAMES } from './check-members.ts';
 import { namesDeclaredIn } from './check-names.ts';
@@ -28,29 +28,6 @@ export function lintUndeclared(state: CheckState, node: Identifier): void {
   const near = nearestName(name, [...names, ...environment.imports.keys(), ...environment.globals]);
   const help = foreignName(name) ?? (near === undefined ? 'declare it with `let`, or import it' : `did you mean \`${near}\`?`);
   state.warn(`'${name}' is not declared`, span, { code: CHECKER_CODES.undeclared.code, help });
-}
-
-/** A dict of options, written where it is used, with a name that the builtin does not know. */
-export function lintOptions(state: CheckState, builtin: string, args: readonly Element[]): void {
-  const known = state.environment.options.get(builtin);
-  if (known === undefined || !state.environment.lints) return;
-  const dict = args[known.parameter];
-  const misplaced = known.parameter === 2 ? args[1] : undefined;
-  if (args.length === 2 && misplaced?.kind === 'Dict' && misplaced.entries.length > 0) {
-    const help = `the second argument is the system prompt: \`${builtin}(prompt, nil, {…})\``;
-    return state.warn(`the options of ${builtin} are its third argument`, misplaced.span, { code: CHECKER_CODES.unknownOption.code, help });
-  }
-  if (dict?.kind !== 'Dict' || args.slice(0, known.parameter).some(({ kind }) => kind === 'Spread')) return;
-  const provider = dict.entries.find((entry) => entry.kind !== 'Spread' && entry.key === 'provider');
-  for (const entry of dict.entries) {
-    if (entry.kind === 'Spread' || typeof entry.key !== 'string' || known.names.has(entry.key)) continue;
-    // The name of a service stands for what is merged into its requests.
-    if (entry.value.kind === 'Dict' && provider !== undefined) continue;
-    const near = nearestName(entry.key, known.names);
-    if (near === undefined && !known.isComplete) continue;
-    const help = near === undefined ? 'it is ignored; leave it out' : `did you mean \`${near}\`?`;
-    state.warn(`${builtin} has no option '${entry.key}'`, entry.span, { code: CHECKER_CODES.unknownOption.code, help });
-  }
 }
 
 // ---- values ----

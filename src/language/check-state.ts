@@ -27,18 +27,7 @@ export interface CheckEnvironment {
   readonly importedScopes: readonly Scope[];
   /** Report also what is only untidy; `run` does not. */
   readonly lints: boolean;
-  /** By the name of the builtin; only lints look at it. */
-  readonly options: ReadonlyMap<string, OptionNames>;
   /** Were all imports found? Only then is a name that nobody declares a mistake. */
-  readonly isComplete: boolean;
-}
-
-/** What the dict of options of a builtin may hold. */
-export interface OptionNames {
-  /** Place of the dict among the arguments, from 0. */
-  readonly parameter: number;
-  readonly names: ReadonlySet<string>;
-  /** Does any other name mean nothing? Else only one that is nearly a known one is a mistake. */
   readonly isComplete: boolean;
 }
 

@@ -1,7 +1,8 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { Expression } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
-import { lintAmbientStdio, lintOptions } from './check-lints.ts';
+import { lintAmbientStdio } from './check-lints.ts';
+import { checkOptions } from './check-options.ts';
 import { Scope } from './check-scope.ts';
 import { readSignature, type Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -15,8 +16,9 @@ export type CallNode = Extract<Expression, { kind: 'Call' }>;
 export function callBuiltin(state: CheckState, name: string, text: string, node: CallNode): Type {
   if (name === 'unreachable') return checkUnreachable(state, node);
   lintAmbientStdio(state, name, node.callee.span);
-  lintOptions(state, name, node.args);
-  const { result, given } = checkArguments(state, builtinSignature(state, name, text), node, node.typeArgs);
+  const signature = builtinSignature(state, name, text);
+  const { result, given } = checkArguments(state, signature, node, node.typeArgs);
+  checkOptions(state, signature, node.args, given);
   const [first = ANY] = given;
   switch (name) {
     case 'Ok':
@@ -66,9 +68,11 @@ function builtinScope(state: CheckState): Scope {
 }
 
 /** Most scripts call no builtin that needs one of these types. */
-function declareNamedTypes(state: CheckState, scope: Scope, signature: string): void {
+function declareNamedTypes(state: CheckState, scope: Scope, using: string): void {
   for (const [name, text] of Object.entries(state.environment.builtinTypes)) {
-    if (signature.includes(name) && !scope.types.has(name)) scope.declareTypes(parse({ path: '', text }).program.items);
+    if (!using.includes(name) || scope.types.has(name)) continue;
+    scope.declareTypes(parse({ path: '', text }).program.items);
+    declareNamedTypes(state, scope, text);
   }
 }
 

@@ -26,7 +26,6 @@ export function checkText(
     imports: new Map(),
     importedScopes: [],
     lints: false,
-    options: new Map(),
     moduleOf: () => undefined,
     isComplete: true,
     ...change,

@@ -51,6 +51,11 @@ const ERRORS: readonly Row[] = [
     ["3:3 Argument 1 ('x'): expected int, got string", '4:3 Argument 1: expected int, got string'],
   ],
   ['text and numbers do not add', 'println("n=" + 1)', ["1:9 can't add string and int"]],
+  [
+    'what only one way assigns may be nil',
+    inFunction('var x = nil\nif true { x = 5 }\nlet y: int = x'),
+    ["4:1 'y' declared as int, but assigned int | nil"],
+  ],
   ['an assignment with an operator is arithmetic', inFunction('var s = "a"\ns += 1'), ["3:1 can't add string and int"]],
   ['minus needs numbers', 'println("a" - "b")', ["1:9 can't use '-' on string and string (needs numeric operands)"]],
   [
@@ -222,6 +227,11 @@ test('a call target is only missed when every import was found', () => {
 const SILENT: readonly (readonly [rule: string, script: string])[] = [
   ['names of the file are dynamic', 'let q = 1\nlet z: string = q\nvar v = 1\nv = "a"\nfn f() -> string { return q }'],
   ['var nil takes any first value', inFunction('var x = nil\nx = 1\nx = nil\nlet y: int | nil = x')],
+  [
+    'what was assigned last counts',
+    inFunction('var x = nil\nx = 5\nlet y: int = x\nvar z: string | nil = nil\nz = "a"\nlet s: string = z'),
+  ],
+  ['what both ways assign counts', inFunction('var x = nil\nif true { x = 1 } else { x = 2 }\nlet y: int = x')],
   [
     'var nil is open in a loop',
     inFunction('var best = nil\nfor x in [1, 2] {\n  if best == nil || x > best { best = x }\n}\nlet b: int = best'),

@@ -132,17 +132,49 @@ test.each([
     'agent_loop("a", nil, {max_iteration: 3})',
     "HARN-NAM-002 1:23 agent_loop has no option 'max_iteration'; did you mean `max_iterations`?",
   ],
-  ['agent_loop("a", nil, {zebra: 3})', "HARN-NAM-002 1:23 agent_loop has no option 'zebra'; it is ignored; leave it out"],
+  ['agent_loop("a", nil, {zebra: 3})', "HARN-NAM-002 1:23 agent_loop has no option 'zebra'; it means nothing here; leave it out"],
   ['llm_call("a", nil, {providr: "mock"})', "HARN-NAM-002 1:21 llm_call has no option 'providr'; did you mean `provider`?"],
   [
     'agent_loop("a", {provider: "mock"})',
     'HARN-NAM-002 1:17 the options of agent_loop are its third argument; the second argument is the system prompt: `agent_loop(prompt, nil, {…})`',
   ],
-])('%j is doubted', (text, hint) => expect(hints(text)).toEqual([hint]));
+  ['llm_call("a", nil, {timeuot: 3})', "HARN-NAM-002 1:21 llm_call has no option 'timeuot'; did you mean `timeout`?"],
+  ['spawn_agent({taks: "a"})', "HARN-NAM-002 1:14 spawn_agent has no option 'taks'; did you mean `task`?"],
+  ['spawn_agent(harness, {task: "a", wiat: true})', "HARN-NAM-002 1:34 spawn_agent has no option 'wiat'; did you mean `wait`?"],
+  [
+    'spawn_agent({task: "a", carry: {persist: false}, options: {provder: "mock"}})',
+    "HARN-NAM-002 1:33 spawn_agent has no option 'carry.persist'; it means nothing here; leave it out",
+    "HARN-NAM-002 1:60 spawn_agent has no option 'options.provder'; did you mean `provider`?",
+  ],
+  ['sub_agent_run("t", {allowed_tool: []})', "HARN-NAM-002 1:21 sub_agent_run has no option 'allowed_tool'; did you mean `allowed_tools`?"],
+  ['suspend_agent("w", "r", {condition: nil})', "HARN-NAM-002 1:26 suspend_agent has no option 'condition'; did you mean `conditions`?"],
+  ['resume_agent("w", {inputt: "go"})', "HARN-NAM-002 1:20 resume_agent has no option 'inputt'; did you mean `input`?"],
+  ['daemon_spawn({task: "t", state_dr: "d"})', "HARN-NAM-002 1:26 daemon_spawn has no option 'state_dr'; did you mean `state_dir`?"],
+  ['http_get("u", {timout_ms: 5})', "HARN-NAM-002 1:16 http_get has no option 'timout_ms'; did you mean `timeout_ms`?"],
+  [
+    'agent_loop("a", nil, {tool_format: "nativ"})',
+    'HARN-NAM-002 1:23 option \'tool_format\' of agent_loop should be "native" | "text", got "nativ"; did you mean `"native"`?',
+  ],
+  [
+    'agent_loop("a", nil, {max_iterations: "5"})',
+    "HARN-NAM-002 1:39 option 'max_iterations' of agent_loop should be int, got string; undefined",
+  ],
+  [
+    'agent_loop("a", nil, {policy: {tools: "read"}})',
+    "HARN-NAM-002 1:39 option 'policy.tools' of agent_loop should be list, got string; undefined",
+  ],
+  [
+    'agent_loop("a", nil, "fast")',
+    "HARN-LNT-004 1:22 agent_loop makes nothing of a value of type string: 'options' should be dict; undefined",
+  ],
+])('%j is doubted', (text, ...expected) => expect(hints(text)).toEqual(expected));
 
 test.each([
   'agent_loop("a", nil, {max_iterations: 3, provider: "mine", mine: {top_a: 1}})',
   'llm_call("a", nil, {reasoning_effort: "low"})',
+  'agent_loop("a", nil, {max_iterations: nil, temperature: 1, timeout: 30s, tools: [], nudge: env("NUDGE")})',
+  'resume_agent("w", {anything: "else"})\nresume_agent("w", 5)',
+  'fn f(n: int | nil) { agent_loop("a", nil, {max_iterations: n}) }\nf(1)',
   'let options = {max_iteration: 3}\nagent_loop("a", nil, options)',
   'fn agent_loop(a, b, c) { return [a, b, c] }\nagent_loop("a", nil, {max_iteration: 3})',
 ])('%j is not', (text) => expect(hints(text)).toEqual([]));

@@ -3,12 +3,12 @@ import { createFakePlatform } from '../../src/platform/fake-platform.ts';
 import { runScript } from '../../src/runtime/run.ts';
 
 /** Runs `/app/main.harn` among these files. @returns what it printed, or the message that it failed with */
-async function run(files: Readonly<Record<string, string>>): Promise<readonly string[] | string> {
+async function run(files: Readonly<Record<string, string>>, path = '/app/main.harn'): Promise<readonly string[] | string> {
   const platform = createFakePlatform({ cwd: '/app', files });
   let printed = '';
   const outcome = await runScript({
     platform,
-    script: { path: '/app/main.harn', text: files['/app/main.harn'] ?? '' },
+    script: { path, text: files[path] ?? '' },
     argv: [],
     stateRoot: '/app/.harn',
     output: {
@@ -22,6 +22,10 @@ async function run(files: Readonly<Record<string, string>>): Promise<readonly st
   if (outcome.kind === 'rejected') return outcome.diagnostics.map(({ message }) => message).join('; ');
   return printed.split('\n').slice(0, -1);
 }
+
+test('a script without a file stands in the folder it is run from', async () => {
+  expect(await run({ '<stdin>': 'println(source_dir())\nprintln(asset_root())' }, '<stdin>')).toEqual(['/app', '/app']);
+});
 
 const COUNTER = `var count = 0
 let start = 10

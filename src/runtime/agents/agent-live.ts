@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { dictEntries, dictOf } from '../dict.ts';
 import { toJson } from '../json.ts';
 import { deriveContext, taskTree } from '../task-context.ts';
-import { Dict, Duration, type HarnFunction, isCallable, type Value } from '../value.ts';
+import { Dict, type HarnFunction, isCallable, type Value } from '../value.ts';
 import { bindCallbacks, CALLBACK_OPTIONS, MAY_BE_DATA, namedCallbacks } from './agent-callbacks.ts';
 import type { LoopPlace } from './agent-context.ts';
 import { agentServices, inboxOf } from './agent-services.ts';
@@ -100,14 +100,10 @@ const NOT_DATA: ReadonlySet<string> = new Set([
   'graph',
 ]);
 
-/** The part of the options that is saved. Tools keep everything but their handlers; durations are milliseconds. */
+/** The part of the options that is saved. Tools keep everything but their handlers. */
 export function savedOptions(options: Value): JsonObject {
   if (!(options instanceof Dict)) return {};
-  const data = dictOf(
-    dictEntries(options)
-      .filter(([key, value]) => !NOT_DATA.has(key) && !isCallable(value))
-      .map(([key, value]): [string, Value] => [key, value instanceof Duration ? value.ms : value]),
-  );
+  const data = dictOf(dictEntries(options).filter(([key, value]) => !NOT_DATA.has(key) && !isCallable(value)));
   const tools = toolEntries(field(options, 'tools')).map((entry): Json => optionsJson(withoutHandler(entry)));
   const saved = optionsJson(data);
   return {

@@ -3,15 +3,25 @@ import { dictEntries, dictGet, dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { isHarness } from '../harness.ts';
 import { fromJson, toJson } from '../json.ts';
-import { Dict, Float, type Value } from '../value.ts';
+import { Dict, Duration, Float, type Value } from '../value.ts';
 
 /** Between values of the language and the JSON of the agent half. */
 
-/** A dict as JSON; undefined for nil. Callables become null: whoever needs them takes them from the value. */
+/**
+ * A dict as JSON, empty for anything else. A duration counts in the unit of its option; callables become null: whoever needs them
+ * takes them from the value.
+ */
 export function optionsJson(value: Value): JsonObject {
   const json = toJson(value);
-  return isJsonObject(json) ? json : {};
+  if (!isJsonObject(json)) return {};
+  const times = (value instanceof Dict ? dictEntries(value) : []).flatMap(([key, item]): [string, number][] =>
+    item instanceof Duration ? [[key, IN_SECONDS.has(key) ? item.ms / 1000 : item.ms]] : [],
+  );
+  return times.length === 0 ? json : { ...json, ...Object.fromEntries(times) };
 }
+
+/** Options that are seconds (spec/agents.md 1.2); all other times are milliseconds. */
+const IN_SECONDS: ReadonlySet<string> = new Set(['timeout', 'idle_timeout']);
 
 /** Keys whose value is a float even where it happens to be whole. */
 const FLOAT_KEYS: ReadonlySet<string> = new Set(['cache_hit_ratio', 'cache_savings_usd', 'cost_usd', 'total_cost', 'max_cost_usd']);

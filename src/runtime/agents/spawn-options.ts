@@ -27,7 +27,8 @@ export interface SpawnRequest {
   readonly resumeBy: HarnFunction | undefined;
 }
 
-const CONFIG_KEYS = [
+/** Every key of the config of `spawn_agent`. */
+export const CONFIG_KEYS = [
   'task',
   'name',
   'node',
@@ -51,7 +52,15 @@ const CARRY_WORDS: Readonly<Record<string, readonly Value[]>> = {
   persist_state: [true, false],
   retriggerable: [true, false],
 };
-const CARRY_KEYS = ['artifact_mode', 'transcript_mode', 'context_policy', 'resume_workflow', 'persist_state', 'retriggerable', 'policy'];
+export const CARRY_KEYS = [
+  'artifact_mode',
+  'transcript_mode',
+  'context_policy',
+  'resume_workflow',
+  'persist_state',
+  'retriggerable',
+  'policy',
+];
 
 /** @throws plain error for an unknown key or a missing task, before anything starts */
 export async function spawnOptions(context: Context, config: Value): Promise<SpawnRequest> {
@@ -103,7 +112,8 @@ function requestOf(task: string, system: Value, given: JsonObject): JsonObject {
   return { task, system: optionalText(system) ?? null, payload: given.request ?? null, ...Object.fromEntries(lists) };
 }
 
-const SUB_AGENT_KEYS = [
+/** Keys of `sub_agent_run` that are no options of its loop. */
+export const SUB_AGENT_KEYS = [
   'background',
   'carry',
   'returns',

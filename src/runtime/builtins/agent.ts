@@ -22,13 +22,13 @@ export const AGENT: BuiltinGroup = {
   ],
   builtins: {
     agent_loop: {
-      signature: '(prompt: any = nil, system: any = nil, options: any = nil) -> dict',
+      signature: '(prompt: any = nil, system: any = nil, options: LoopOptions | dict | any = nil) -> dict',
       doc: 'Lets a model work with tools until it is done, parks itself, or a limit is reached; answers the result or the Suspension.',
       colour: 'async',
       call: (context, _depth, ...args) => agentLoop(context, withoutHarness(args)),
     },
     agent_inject_feedback: {
-      signature: '(session_id: any = nil, kind: any = nil, content: any = nil) -> nil',
+      signature: '(session_id: any, kind: any, content: any) -> nil',
       doc: 'Puts feedback before the next model call of the session.',
       call: (context, _depth, ...args) => {
         const [sessionId, kind, content] = withoutHarness(args);

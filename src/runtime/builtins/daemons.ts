@@ -36,7 +36,7 @@ export const DAEMONS: BuiltinGroup = {
   title: 'Daemons',
   builtins: {
     daemon_spawn: waiting(
-      '(config: dict) -> dict',
+      '(config: DaemonConfig | dict) -> dict',
       'Starts an agent that idles instead of ending, with a durable queue in a directory of its own, and gives its handle. Throws when one runs there already.',
       async (context, [config]) => agentValue(await spawnDaemon(context, config)),
     ),
@@ -72,7 +72,7 @@ export const DAEMONS: BuiltinGroup = {
       },
     ),
     daemon_wait: waiting(
-      '(daemon: any, min_iterations: int = 0, timeout_ms: any = 5000) -> dict',
+      '(daemon: any, min_iterations: int = 0, timeout_ms: int | duration | any = 5000) -> dict',
       'Waits until a daemon has saved at least so many turns, or no longer runs, and gives its summary. Throws when that takes too long.',
       async (context, [handle, minimum, timeout]) => {
         const daemon = knownDaemon(context, handle, 'daemon_wait');

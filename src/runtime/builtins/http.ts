@@ -179,43 +179,43 @@ export const HTTP: BuiltinGroup = {
   ],
   builtins: {
     http_get: {
-      signature: '(url: any, options: any = nil) -> dict',
+      signature: '(url: any, options: HttpOptions | dict | any = nil) -> dict',
       doc: `GET. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, url, options) => request(c, 'GET', url, options),
     },
     http_delete: {
-      signature: '(url: any, options: any = nil) -> dict',
+      signature: '(url: any, options: HttpOptions | dict | any = nil) -> dict',
       doc: `DELETE. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, url, options) => request(c, 'DELETE', url, options),
     },
     http_post: {
-      signature: '(url: any, body: any = nil, options: any = nil) -> dict',
+      signature: '(url: any, body: any = nil, options: HttpOptions | dict | any = nil) -> dict',
       doc: `POST; a dict is sent as JSON. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, url, body, options) => requestWithBody(c, 'POST', url, body, options),
     },
     http_put: {
-      signature: '(url: any, body: any = nil, options: any = nil) -> dict',
+      signature: '(url: any, body: any = nil, options: HttpOptions | dict | any = nil) -> dict',
       doc: `PUT; a dict is sent as JSON. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, url, body, options) => requestWithBody(c, 'PUT', url, body, options),
     },
     http_patch: {
-      signature: '(url: any, body: any = nil, options: any = nil) -> dict',
+      signature: '(url: any, body: any = nil, options: HttpOptions | dict | any = nil) -> dict',
       doc: `PATCH; a dict is sent as JSON. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, url, body, options) => requestWithBody(c, 'PATCH', url, body, options),
     },
     http_request: {
-      signature: '(method: any, url: any, options: any = nil) -> dict',
+      signature: '(method: any, url: any, options: HttpOptions | dict | any = nil) -> dict',
       doc: `Any method; the body is \`options.body\`. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, method, url, options) => request(c, textArgument(method, 'GET'), url, options),
     },
     http_download: {
-      signature: '(url: any, path: any, options: any = nil) -> dict',
+      signature: '(url: any, path: any, options: HttpOptions | dict | any = nil) -> dict',
       doc: 'Writes a response to a file as it arrives: `{bytes_written, status, headers, ok}`.',
       colour: 'async',
       call: (c, _d, url, path, options) => download(c, url, path, options),
@@ -231,7 +231,7 @@ export const HTTP: BuiltinGroup = {
       },
     },
     http_session_request: {
-      signature: '(session: any, method: any, url: any, options: any = nil) -> dict',
+      signature: '(session: any, method: any, url: any, options: HttpOptions | dict | any = nil) -> dict',
       doc: `A request with the options of a session. ${REQUEST}`,
       colour: 'async',
       call: (c, _d, session, method, url, options) =>

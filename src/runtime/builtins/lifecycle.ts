@@ -101,12 +101,12 @@ export const LIFECYCLE: BuiltinGroup = {
   ],
   builtins: {
     parse_resume_conditions: plain(
-      '(value: any = nil) -> any',
+      '(value: ResumeConditions | dict | any = nil) -> any',
       'Checks resume conditions and fills in their defaults; nil gives nil.',
       ([value]) => valueOfSpec(parseResumeConditions(specValue(value), 'parse_resume_conditions')?.spec),
     ),
     agent_await_resumption: plain(
-      '(reason: any = nil, conditions: any = nil, resume_by: any = nil) -> dict',
+      '(reason: string | any = nil, conditions: ResumeConditions | dict | any = nil, resume_by: closure | any = nil) -> dict',
       'Checks what an agent would wait for and gives the request. A tool handler or callback that returns it parks its loop; the function itself has no effect.',
       ([reason, conditions, resumeBy]) => {
         // As the handler of a tool it would be called with the dict of arguments.

@@ -167,22 +167,22 @@ export const LLM: BuiltinGroup = {
       (context, args) => safely(() => runLlmCall(context, plainCall(args))),
     ),
     llm_call_structured: asynchronous(
-      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: dict | nil = nil) -> T',
+      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: StructuredOptions | dict | nil = nil) -> T',
       'Asks for JSON that matches a schema and answers the data; wrong answers are corrected up to `retries` times.',
       structuredData,
     ),
     llm_call_structured_safe: asynchronous(
-      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: dict | nil = nil) -> {ok: bool, data: T, error: LlmFault}',
+      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: StructuredOptions | dict | nil = nil) -> {ok: bool, data: T, error: LlmFault}',
       'As llm_call_structured, in `{ok, data, error}`.',
       structuredSafely,
     ),
     llm_call_structured_result: asynchronous(
-      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: dict | nil = nil) -> {ok: bool, data: T, raw_text: string, error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: dict, model: string, provider: string}',
+      '<T>(prompt: any = nil, schema: Schema<T> = nil, options: StructuredOptions | dict | nil = nil) -> {ok: bool, data: T, raw_text: string, error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: dict, model: string, provider: string}',
       'As llm_call_structured, with everything that is known of the attempts; never throws for a fault of the model.',
       structuredEnvelope,
     ),
     llm_stream: asynchronous(
-      '(prompt: any = nil, system: any = nil, options: any = nil) -> any',
+      '<T>(prompt: any = nil, system: any = nil, options: LlmOptions<T> | dict | nil = nil) -> channel',
       'A channel of text as it arrives; closed at the end.',
       streamText,
     ),

@@ -66,7 +66,7 @@ export const WORKERS: BuiltinGroup = {
   ],
   builtins: {
     spawn_agent: waiting(
-      '(config: dict) -> dict',
+      '(config: SpawnConfig | dict) -> dict',
       'Starts a worker beside the script and gives its handle; with `wait: true` the summary of its end. Throws for an unknown key.',
       (context, lifecycle, [config]) => spawnAgent(context, lifecycle, config),
     ),
@@ -83,7 +83,7 @@ export const WORKERS: BuiltinGroup = {
       },
     ),
     sub_agent_run: waiting(
-      '(task: any = nil, options: any = nil) -> dict',
+      '(task: any = nil, options: SubAgentOptions | dict | any = nil) -> dict',
       'Runs a loop on behalf of the caller and gives its envelope, or with `background: true` its handle.',
       async (context, lifecycle, [task, options]) => {
         const request = await subAgentOptions(context, task, options);
@@ -95,7 +95,7 @@ export const WORKERS: BuiltinGroup = {
       },
     ),
     sub_agent_request: {
-      signature: '(task: any = nil, options: any = nil) -> dict',
+      signature: '(task: any = nil, options: SubAgentOptions | dict | any = nil) -> dict',
       doc: 'A request that `sub_agent_run` and `spawn_agent` take, now or later. Throws for a blank task.',
       call: (_context, _depth, ...args) => {
         const [task, options] = withoutHarness(args);
@@ -152,12 +152,12 @@ export const WORKERS: BuiltinGroup = {
       },
     ),
     suspend_agent: waiting(
-      '(worker: any, reason: any = "", options: any = nil) -> dict',
+      '(worker: any, reason: any = "", options: SuspendOptions | dict | any = nil) -> dict',
       'Asks a worker to park at its next turn boundary and waits for that, two seconds at most. Gives the summary: suspended, or running with `suspend_requested` or `pre_suspend_denied`.',
       suspendAgent,
     ),
     resume_agent: waiting(
-      '(worker: any, input: any = nil, continue_transcript: any = nil) -> dict',
+      '(worker: any, input: ResumeOptions | dict | string | list | int | float | bool | nil = nil, continue_transcript: bool | any = nil) -> dict',
       'Resumes a parked worker by handle, id, Suspension or path of its snapshot, with or without input.',
       resumeAgent,
     ),

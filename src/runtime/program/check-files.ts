@@ -1,7 +1,6 @@
 import { posix as path } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Files } from '../../platform/platform.ts';
-import { OPTION_NAMES } from '../agents/option-names.ts';
 import { checkGraph } from './check-graph.ts';
 import { compileProblems } from './compile-program.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
@@ -58,7 +57,7 @@ function readOrExplain(files: Files, file: string): string | Diagnostic {
 /** A file that does not parse is not checked: half a tree would only give false reports. */
 function diagnose(graph: SourceGraph): readonly Diagnostic[] {
   if (graph.diagnostics.length > 0) return graph.diagnostics;
-  const found = [...importMistakes(graph), ...checkGraph(graph, { lints: true, options: OPTION_NAMES })];
+  const found = [...importMistakes(graph), ...checkGraph(graph, { lints: true })];
   return found.some(({ severity }) => severity === 'error') ? found : [...found, ...compileProblems(graph)];
 }
 

@@ -3,7 +3,6 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Statement } from '../../language/ast.ts';
 import { checkProgram, moduleScope } from '../../language/check.ts';
 import type { Scope } from '../../language/check-scope.ts';
-import type { OptionNames } from '../../language/check-state.ts';
 import type { Declared } from '../../language/types.ts';
 import { BUILTIN_SIGNATURES } from '../builtin-signatures.ts';
 import { BUILTIN_TYPES } from '../builtin-types.ts';
@@ -17,12 +16,10 @@ const BUILTINS = lookupIn(BUILTIN_SIGNATURES, (signature) => signature);
 export interface CheckGraphOptions {
   /** Say also what never stops a run. */
   readonly lints?: boolean;
-  /** What the options of builtins may be called. */
-  readonly options?: ReadonlyMap<string, OptionNames>;
 }
 
 /** Checks the entry and every module that it imports (spec/language.md 8.1). */
-export function checkGraph(graph: SourceGraph, { options, lints = false }: CheckGraphOptions = {}): readonly Diagnostic[] {
+export function checkGraph(graph: SourceGraph, { lints = false }: CheckGraphOptions = {}): readonly Diagnostic[] {
   const scopes = new Map<SourceModule, Scope>();
   return graph.order.flatMap((module) => {
     // Modules come before their importers; of a cycle only what is known already can be seen.
@@ -39,7 +36,6 @@ export function checkGraph(graph: SourceGraph, { options, lints = false }: Check
       importedScopes,
       moduleOf: moduleExporting,
       lints,
-      options: options ?? new Map(),
       isComplete: imports !== undefined && module.imports.every(({ module: target }) => target !== undefined),
     });
     return found.map((diagnostic) => ({ ...diagnostic, path: module.path }));

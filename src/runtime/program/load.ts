@@ -25,7 +25,7 @@ export interface LoadOptions {
 export async function loadProgram(run: Run, context: Context, program: CompiledProgram, options: LoadOptions): Promise<LoadedProgram> {
   await loadBuiltins(run, new Set(program.modules.flatMap(({ facts }) => facts.builtins)));
   const support = createSupport(run);
-  const records = new Map(program.modules.map(({ path, directory }) => [path, new ModuleRecord(run, path, directory)]));
+  const records = new Map(program.modules.map(({ path, directory }) => [path, new ModuleRecord(run, path, placeOf(run, directory))]));
   const source = programSource(run);
   let value: Value;
   for (const module of program.modules) {
@@ -40,6 +40,11 @@ export async function loadProgram(run: Run, context: Context, program: CompiledP
   }
   const entry = program.modules.at(-1) as CompiledModule;
   return { entry: records.get(entry.path) as ModuleRecord, entryFacts: entry.facts, modules: records, value };
+}
+
+/** A script without a file stands where it was run from, not where its compiled form was first made. */
+function placeOf(run: Run, directory: string): string {
+  return directory === '.' ? run.executionRoot : directory;
 }
 
 function connect(module: CompiledModule, record: ModuleRecord, records: ReadonlyMap<string, ModuleRecord>): void {

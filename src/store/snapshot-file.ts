@@ -1,4 +1,5 @@
 import { constants } from 'node:buffer';
+import { getHeapStatistics } from 'node:v8';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
@@ -32,7 +33,8 @@ export interface LoadedSnapshot {
   readonly lists: RenderedLists;
 }
 
-export const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+const DEFAULT_MAX_SNAPSHOT_BYTES = 512 * MEBIBYTE;
 
 /**
  * Renders a snapshot in the order of the file, with its checksum. A park waits for this, so what `lists` knows is not
@@ -186,15 +188,26 @@ function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, fac
   });
 }
 
+/** What a snapshot takes in memory while it is read, to its size: its text, of two bytes a unit at worst, and what it says. */
+const MEMORY_PER_BYTE = 4;
+
 function maxSnapshotBytes(env: Environment): number {
   const configured = Number(env.get('HARN_SNAPSHOT_MAX_BYTES') ?? Number.NaN);
-  const limit = Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_SNAPSHOT_BYTES;
+  const isConfigured = Number.isSafeInteger(configured) && configured > 0;
+  // A process that runs out of memory can say nothing any more.
+  const limit = isConfigured ? configured : Math.min(DEFAULT_MAX_SNAPSHOT_BYTES, Math.floor(heapLimitBytes() / MEMORY_PER_BYTE));
   // A file is read as one text, and a text has no more units than the file has bytes.
   return Math.min(limit, constants.MAX_STRING_LENGTH);
 }
 
 function tooLarge(sizeBytes: number, limit: number): string {
-  return `${sizeBytes} bytes, more than the limit of ${limit} (HARN_SNAPSHOT_MAX_BYTES)`;
+  const fitting = Math.ceil((sizeBytes * MEMORY_PER_BYTE) / MEBIBYTE);
+  const memory = sizeBytes > heapLimitBytes() / MEMORY_PER_BYTE ? `; memory for it: NODE_OPTIONS=--max-old-space-size=${fitting}` : '';
+  return `${sizeBytes} bytes, more than the limit of ${limit} (HARN_SNAPSHOT_MAX_BYTES${memory})`;
+}
+
+function heapLimitBytes(): number {
+  return getHeapStatistics().heap_size_limit;
 }
 
 function readFile(files: Files, path: string, facts: SnapshotErrorFacts): Uint8Array {

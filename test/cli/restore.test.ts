@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SNAPSHOT_VERSION } from '../../src/store/snapshot-version.ts';
@@ -134,5 +134,29 @@ describe('5.15: a transcript that nobody would take', () => {
     expect(said.map(({ data }) => data.payload)).toEqual([
       `harn: the transcript of ${id} needed 2 repairs before it could be sent: result_added 2 times\n`,
     ]);
+  });
+});
+
+describe('T27: a snapshot that does not fit into memory', () => {
+  test('is refused before it is read, with what would help, and stays as it was', () => {
+    const path = parkedLoop(world);
+    editSnapshot(path, ({ transcript }) => {
+      transcript.messages[0].content = 'x'.repeat(48 * 1024 * 1024);
+    });
+    const size = statSync(path).size;
+    const refused = world.harn(['run', '--resume', path], { env: { NODE_OPTIONS: '--max-old-space-size=64' } });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /HARN-SUS-004: .*: the file has \d+ bytes, more than the limit of \d+ \(HARN_SNAPSHOT_MAX_BYTES; memory for it: NODE_OPTIONS=--max-old-space-size=1\d\d\)/,
+    );
+    expect(statSync(path).size).toBe(size);
+    const resumed = world.harn([
+      'run',
+      '--resume',
+      path,
+      '--llm-mock',
+      mockFile(world, 'done.jsonl', [{ text: 'done' }, { text: 'done' }]),
+    ]);
+    expect(resumed).toMatchObject({ code: 0, stdout: 'done\n' });
   });
 });

@@ -76,8 +76,7 @@ function afterText(facts: TurnFacts, options: LoopOptions): Judgement {
   const broken = brokenTurnPolicy(facts, options);
   if (broken !== undefined && consecutiveTextOnly <= options.maxNudges) return goOn([{ kind: 'turn_policy', content: broken }]);
   if (!options.loopUntilDone && options.daemon === undefined) return finish('natural');
-  const isNativeLoop = facts.format === 'native' && facts.hasTools;
-  if (options.daemon === undefined && isNativeLoop && options.doneSentinel === undefined) return finish('natural');
+  if (options.daemon === undefined && facts.format === 'native' && options.doneSentinel === undefined) return finish('natural');
   if (options.daemon !== undefined) return { ...goOn(grammarFeedback(facts)), isIdle: true };
   if (consecutiveTextOnly > options.maxNudges) return { ...goOn([]), lateEnd: { status: 'stuck', stop_reason: 'max_nudges' } };
   const nudge = options.nudge ?? (facts.hasTools ? NUDGE_WITH_TOOLS : NUDGE_WITHOUT_TOOLS);

@@ -20,7 +20,16 @@ const LOOP_OPTIONS = [
 /** Services whose name may stand for overrides of the request's body. */
 const SERVICES = ['mock', 'openai', 'anthropic', 'ollama', 'local', 'openrouter', 'gemini', 'azure_openai', 'bedrock', 'vertex'] as const;
 
-const KNOWN: ReadonlySet<string> = new Set<string>([...MODEL_OPTIONS, ...LOOP_OPTIONS, ...SERVICES]);
+const KNOWN_FOR_CALLS: ReadonlySet<string> = new Set<string>([...MODEL_OPTIONS, ...SERVICES]);
+const KNOWN: ReadonlySet<string> = new Set<string>([...KNOWN_FOR_CALLS, ...LOOP_OPTIONS]);
+
+/** What says which conversation a loop has; the others say how the model is asked. */
+const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'transcript', 'session_id', 'tools']);
+
+/** Options of single model calls, which may be others in every turn. */
+export function isCallOption(name: string): boolean {
+  return KNOWN_FOR_CALLS.has(name) && !CONVERSATION.has(name);
+}
 
 /** @param decoded names that the loop reads itself */
 export function knownOptions(decoded: Readonly<Record<string, unknown>>): ReadonlySet<string> {

@@ -25,11 +25,12 @@ export interface LoopWorld extends ModelWorld {
 export interface Loop {
   readonly activation: Activation;
   readonly world: LoopWorld;
-  readonly options: LoopOptions;
+  /** With the patches of this activation; what was given stands in the worker's config. */
+  options: LoopOptions;
   readonly live: LoopLive;
   /** With all tools; what a turn shows of them is in `turnFrame`. */
-  readonly frame: RequestFrame;
-  readonly turnFrame: (transcript: Transcript) => RequestFrame;
+  frame: RequestFrame;
+  turnFrame: (transcript: Transcript) => RequestFrame;
   readonly dispatcher: Dispatcher;
   /** Counts what the loop does on its own; undefined without such a budget. */
   readonly autonomy: AutonomyMeter | undefined;

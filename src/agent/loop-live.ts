@@ -63,8 +63,8 @@ export interface LoopCallbacks {
   readonly loopControl?: ((info: JsonObject) => Promise<LoopControlAnswer>) | undefined;
   /** `verify_completion` and `done_judge`: text refuses the end and tells the model why; undefined lets it pass. */
   readonly verifyCompletion?: ((info: JsonObject) => Promise<string | undefined>) | undefined;
-  /** `context_callback`, `context_filter`: the messages of one call. */
-  readonly context?: ((messages: readonly Json[]) => Promise<readonly Json[]>) | undefined;
+  /** `context_callback`, `context_filter`: what the model sees in one call. */
+  readonly context?: ((view: JsonObject) => Promise<ContextAnswer>) | undefined;
   /** `compact_callback`: the summary of what goes. */
   readonly compact?: ((messages: readonly Json[]) => Promise<string>) | undefined;
   /** `consolidate_on_idle`: the same, before a daemon idles. */
@@ -126,6 +126,12 @@ export type LoopControlAnswer = {
   readonly reason?: string | undefined;
   /** Further turns, with `extend`. */
   readonly turns?: number | undefined;
+};
+
+/** What stays out of it is as it was. */
+export type ContextAnswer = {
+  readonly messages?: readonly Json[] | undefined;
+  readonly system?: string | undefined;
 };
 
 export type EscalationAnswer = { readonly grant: 'deny' | 'once' | 'session'; readonly reason?: string | undefined };

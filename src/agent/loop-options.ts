@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
@@ -6,13 +6,13 @@ import type { AutonomyBudget } from './autonomy.ts';
 import type { DaemonOptions } from './daemon/daemon.ts';
 import type { DoneJudge } from './done-judge.ts';
 import { knownOptions, unknownOptions } from './known-options.ts';
+import { type Given, type judgeSchema, misspelt, optionsSchema, unknownInBlocks } from './loop-option-schema.ts';
 import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call/model-call.ts';
 import { checkModelOptions } from './model-call/model-options.ts';
 import { reminderError } from './reminder.ts';
 import { REMINDER_PROVIDERS, type ReminderOptions } from './reminder-providers.ts';
 import { decodeSkillMatching, decodeSkills, type Skill, type SkillMatching } from './skills.ts';
 import type { InheritedLimits } from './tools/permissions.ts';
-import { LEVELS } from './tools/policy.ts';
 import { DEFAULT_SENTINEL } from './tools/text-tools.ts';
 import { type CompactionPolicy, type CompactionStrategy, DEFAULT_COMPACTION } from './transcript/compaction.ts';
 
@@ -75,118 +75,8 @@ const PROFILES = {
   completer: { max_iterations: 1, max_nudges: 0, tool_retries: 0, llm_retries: 2, schema_retries: 0 },
 } as const;
 
-const PROFILE_NAMES = ['tool_using', 'researcher', 'verifier', 'completer'] as const;
-
-const count = z.nullish(z.int().check(z.nonnegative()));
-const names = z.nullish(z.array(z.string()));
-const dict = z.nullish(z.record(z.string(), z.unknown()));
-const STRATEGIES = ['none', 'truncate', 'summarize_middle', 'summarize_all', 'hybrid', 'custom'] as const;
-const strategy = z.enum(STRATEGIES);
-const optionalStrategy = z.nullish(strategy);
-const flag = z.nullish(z.boolean());
-const optionalText = z.nullish(z.string());
-const textOrTexts = z.nullish(z.union([z.string(), z.array(z.string())]));
-
-const judgeSchema = z.nullish(
-  z.looseObject({
-    criteria: textOrTexts,
-    prompt: optionalText,
-    system: optionalText,
-    provider: optionalText,
-    model: optionalText,
-    max_objections: count,
-  }),
-);
-
-/** A limit that cannot be read would be none. */
-const policySchema = z.looseObject({
-  tools: names,
-  capabilities: dict,
-  workspace_roots: names,
-  side_effect_level: z.nullish(z.enum(LEVELS)),
-  recursion_limit: count,
-  tool_arg_constraints: z.nullish(z.array(z.record(z.string(), z.unknown()))),
-  tool_annotations: dict,
-});
-
-/** Tools by globs, or with patterns of their arguments. */
-const entries = z.nullish(z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]));
-
-const optionsSchema = z.looseObject({
-  profile: z.nullish(z.enum(PROFILE_NAMES, `must be one of ${PROFILE_NAMES.join(', ')}`)),
-  max_iterations: count,
-  max_nudges: count,
-  llm_retries: count,
-  llm_backoff_ms: count,
-  schema_retries: count,
-  tool_retries: count,
-  tool_backoff_ms: count,
-  tool_call_timeout: count,
-  loop_until_done: flag,
-  persistent: flag,
-  daemon: flag,
-  wake_interval_ms: count,
-  watch_paths: textOrTexts,
-  consolidate_on_idle: flag,
-  resume_event_topic: optionalText,
-  daemon_event_topic: optionalText,
-  idle_watchdog_attempts: count,
-  event_queue_capacity: count,
-  done_sentinel: optionalText,
-  nudge: optionalText,
-  tool_format: z.nullish(z.enum(['native', 'text'])),
-  native_tool_fallback: z.nullish(z.enum(['allow', 'allow_once', 'reject'])),
-  stop_after_successful_tools: names,
-  require_successful_tools: names,
-  turn_policy: z.nullish(
-    z.looseObject({
-      require_action_or_yield: flag,
-      allow_done_sentinel: flag,
-      max_prose_chars: count,
-    }),
-  ),
-  loop_detect_warn: count,
-  loop_detect_block: count,
-  loop_detect_skip: count,
-  token_budget: count,
-  stall_diagnostics: flag,
-  budget: z.nullish(z.looseObject({ total_budget_usd: z.nullish(z.number()) })),
-  autonomy_budget: z.nullish(z.looseObject({ per_hour: count, per_day: count, key: optionalText, reviewer: optionalText })),
-  verify_completion: judgeSchema,
-  done_judge: judgeSchema,
-  compaction: z.nullish(
-    z.union([
-      z.literal(false),
-      strategy,
-      z.looseObject({ strategy: optionalStrategy, keep_first_n: count, keep_last_n: count, threshold: count, hard_limit: count }),
-    ]),
-  ),
-  auto_compact: flag,
-  compact_threshold: count,
-  compact_keep_first: count,
-  compact_keep_last: count,
-  compact_strategy: optionalStrategy,
-  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: flag, providers: names, config: dict })])),
-  agent_await_resumption_enabled: flag,
-  iteration_budget: z.nullish(
-    z.looseObject({ mode: z.nullish(z.enum(['fixed', 'adaptive'])), initial: count, max: count, extend_by: count }),
-  ),
-  policy: z.nullish(policySchema),
-  permissions: z.nullish(z.looseObject({ allow: entries, deny: entries })),
-  approval_policy: z.nullish(
-    z.looseObject({ auto_approve: entries, auto_deny: entries, require_approval: entries, write_path_allowlist: names }),
-  ),
-  durability: z.nullish(z.enum(['turn', 'park'])),
-  subagents: z.nullish(z.boolean()),
-  subagent_tools: z.nullish(z.boolean()),
-  inherited_limits: z.nullish(z.array(z.unknown())),
-  timeout: z.nullish(z.number()),
-});
-
 /** Every option that a script may give to `agent_loop`. */
 export const LOOP_OPTION_NAMES = knownOptions(optionsSchema.shape);
-
-type Given = z.infer<typeof optionsSchema>;
 
 /** @throws HarnError `plain`: the option and what is wrong with it */
 export function decodeLoopOptions(given: JsonObject): LoopOptions {
@@ -194,7 +84,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
   const decoded = optionsSchema.safeParse(given);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
-    throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${decodeProblem(issue, given)}`);
+    throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${misspelt(issue) ?? decodeProblem(issue, given)}`);
   }
   const options = decoded.data;
   const profile = PROFILES[options.profile ?? 'tool_using'];
@@ -239,7 +129,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     approvalPolicy: objectOption(given.approval_policy),
     inherited: inheritedLimits(given[INHERITED_LIMITS]),
     model: given,
-    unknown: unknownOptions(given, optionsSchema.shape),
+    unknown: [...unknownOptions(given, optionsSchema.shape), ...unknownInBlocks(given)],
     timeoutMs: options.timeout === undefined || options.timeout === null ? undefined : options.timeout * 1000,
   };
 }

@@ -9,7 +9,7 @@ import { AWAIT_RESUMPTION, AWAIT_RESUMPTION_SPEC } from './self-park.ts';
 import { renderToolContract } from './tools/text-tools.ts';
 import { type Tool, toolSpec } from './tools/tool.ts';
 import { decodeMessages } from './transcript/decode-message.ts';
-import type { Message } from './transcript/message.ts';
+import { type Message, messageText } from './transcript/message.ts';
 
 /** What stays the same in all model requests of an activation. */
 export interface RequestFrame {
@@ -87,6 +87,28 @@ export function readToolChoice(value: unknown): ModelRequest['toolChoice'] {
   if (value === 'auto' || value === 'none' || value === 'required') return value;
   if (typeof value === 'object' && 'name' in value && typeof value.name === 'string') return { name: value.name };
   throw new HarnError('plain', 'tool_choice must be "auto", "none", "required" or {name}');
+}
+
+/** What `context_callback` is told: what the model would see (`visible`), and what is kept of the conversation (`recorded`). */
+export function contextView(request: ModelRequest, recorded: readonly Message[], iteration: number): JsonObject {
+  const { messages, system } = request;
+  const last = (all: readonly Message[], role: Message['role']): string | null => {
+    const message = all.findLast((one) => one.role === role);
+    return message === undefined ? null : messageText(message);
+  };
+  return {
+    iteration,
+    system: system ?? null,
+    messages,
+    visible_messages: messages,
+    recorded_messages: recorded,
+    latest_visible_user_message: last(messages, 'user'),
+    latest_visible_assistant_message: last(messages, 'assistant'),
+    latest_tool_result: last(messages, 'tool'),
+    latest_recorded_user_message: last(recorded, 'user'),
+    latest_recorded_assistant_message: last(recorded, 'assistant'),
+    latest_recorded_tool_result: last(recorded, 'tool'),
+  } as JsonObject; // messages are JSON
 }
 
 /** Messages that a callback rewrote for one call. */

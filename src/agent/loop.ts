@@ -13,26 +13,22 @@ import { RepeatGuard } from './loop-guard.ts';
 import { type LoopLive, NOTHING_LIVE } from './loop-live.ts';
 import { decodeLoopOptions, effectiveSentinel, type LoopOptions } from './loop-options.ts';
 import { feedbackMessage, textResultsMessage } from './loop-record.ts';
-import { type RequestFrame, requestFrame } from './loop-request.ts';
 import { buildLoopResult, type EndFacts } from './loop-result.ts';
 import { type InterruptedTurn, readLoopState, writeLoopState } from './loop-state.ts';
 import { readShapeWish } from './model-call/structured-call.ts';
 import { extractJson } from './model-call/structured-output.ts';
+import { modelFrames } from './model-frames.ts';
 import { isNotOurs, park, parkByItself } from './park.ts';
-import { resolveModel } from './providers/resolve-model.ts';
 import { pendingReminders } from './reminder.ts';
 import { noteReminder } from './reminder-notes.ts';
 import { isProviderOn } from './reminder-providers.ts';
-import { activeSkillsBlock, type Skill, skillTools } from './skills.ts';
 import { continuePausedTool } from './tools/continue-tool.ts';
 import type { Tool } from './tools/tool.ts';
 import { runTool } from './tools/tool-dispatch.ts';
-import { decodeToolSearch, nativeSearch, searchableTools, shownTools } from './tools/tool-search.ts';
 import { messageCalls, messageText, toolMessage } from './transcript/message.ts';
 import { lastOfRole } from './transcript/transcript.ts';
 import { type TurnOutcome, takeTurn } from './turn.ts';
 import { blockedByHook, runHook } from './turn-hooks.ts';
-import { activeSkills } from './turn-skills.ts';
 
 /**
  * The agent loop (spec/agents.md chapter 3): turns with boundaries between them, until an end condition holds, the
@@ -90,37 +86,21 @@ async function takeTurns(loop: Loop, ended: EndFacts | undefined): Promise<LoopE
 /** @throws HarnError `plain` for options that cannot be, before the first model call */
 async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop> {
   const given = (activation.config.options ?? {}) as JsonObject; // the loop's own config, decoded next
-  const options = decodeLoopOptions(given);
+  const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
+  const options = decodeLoopOptions({ ...given, ...counters.option_patches });
   const live = (activation.live as LoopLive | undefined) ?? NOTHING_LIVE; // made by the adapter that made this runner
   // A restored loop goes on without one that could not be bound again; a new one never had it.
   if (options.compaction.strategy === 'custom' && live.callbacks.compact === undefined && activation.resume === undefined)
     throw new HarnError('plain', 'agent_loop: strategy custom needs `compact_callback`');
-  const wish = { provider: text(given.provider), model: text(given.model), modelTier: text(given.model_tier) };
-  await world.models.prepare?.();
-  const target = resolveModel(wish, world.env, world.models.settings);
-  const hasNativeTools = await world.models.hasNativeTools(target.provider, target.model);
-  const search = decodeToolSearch(given.tool_search);
-  const toolSearch = search === undefined ? undefined : await nativeSearch(world.models, target, search, given);
-  const isSearching = search !== undefined && toolSearch === undefined;
-  const tools = isSearching ? searchableTools(live.tools, search) : live.tools;
-  const frameOf = (shown: readonly Tool[], active: readonly Skill[]): RequestFrame => ({
-    ...requestFrame(target, hasNativeTools, withSkills(text(activation.config.system), active), skillTools(shown, active), options),
-    toolSearch,
-  });
-  const frame = frameOf(tools, []);
+  const { frame, turnFrame, tools } = await modelFrames(world, options, { system: text(activation.config.system), tools: live.tools });
   const signal = live.signal === undefined ? activation.signal : AbortSignal.any([activation.signal, live.signal]);
-  const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
   const loop: Loop = {
     activation,
     world,
     options,
     live,
     frame,
-    turnFrame: (sofar) => {
-      const active = activeSkills(options.skills, sofar);
-      if (!isSearching && active.length === 0) return frame;
-      return frameOf(isSearching ? shownTools(tools, search, sofar) : tools, active);
-    },
+    turnFrame,
     dispatcher: {
       tools: new Map(tools.map((tool): [string, Tool] => [tool.name, tool])),
       options,
@@ -149,13 +129,6 @@ async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop>
   settleGivenReminders(loop);
   tellLostHandles(loop);
   return loop;
-}
-
-/** What skills say comes after what the author says. */
-function withSkills(system: string | undefined, active: readonly Skill[]): string | undefined {
-  const block = activeSkillsBlock(active);
-  if (block === undefined) return system;
-  return system === undefined || system === '' ? block : `${system}\n\n${block}`;
 }
 
 /** Background work that this process does not run was lost with the one that did (13.16). */

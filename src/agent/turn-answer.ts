@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import { emitEvent, type Loop } from './loop-context.ts';
 import { callPolicy } from './loop-options.ts';
-import { buildRequest, rewrittenMessages } from './loop-request.ts';
+import { buildRequest, contextView, rewrittenMessages } from './loop-request.ts';
 import type { CallUsage } from './loop-state.ts';
 import { assertWithinBudget, passesTotal } from './model-call/call-budget.ts';
 import { sessionEvent } from './model-call/call-events.ts';
@@ -43,18 +43,17 @@ type Asked = { readonly answer: ModelAnswer; readonly usage: CallUsage } | { rea
  */
 export async function askModel(loop: Loop, reminders: readonly Reminder[]): Promise<Asked> {
   const { world, options, live } = loop;
-  const patched = { ...options.model, ...loop.progress.counters.option_patches };
-  const request = await turnRequest(loop, reminders, patched);
+  const request = await turnRequest(loop, reminders);
   // A total for the loop ends it before the call that would pass it (1.2, 3.2).
   if (passesTotal(request, options.model.budget, loop.progress.counters.cost_usd)) return 'over_budget';
   assertWithinBudget(request);
   const policy = callPolicy(options);
-  const wish = readShapeWish(patched, options.schemaRetries);
+  const wish = readShapeWish(options.model, options.schemaRetries);
   const ask = (asked: ModelRequest) => callShaped(world, asked, policy, wish, loop.signal, (event) => emitCallEvent(loop, event));
   const shaped = async () => {
     const answered = await ask(request).catch(async (error: unknown) => {
       if (!isContextOverflow(error) || !(await compactAfterOverflow(loop))) throw error;
-      return ask(await turnRequest(loop, reminders, patched));
+      return ask(await turnRequest(loop, reminders));
     });
     assertShape(answered, wish);
     return answered;
@@ -79,12 +78,18 @@ function tellSearches(loop: Loop, answer: ModelAnswer): void {
   }
 }
 
-/** A callback may show the model other messages for this one call; what is persisted stays. */
-async function turnRequest(loop: Loop, reminders: readonly Reminder[], options: JsonObject): Promise<ModelRequest> {
-  const { transcript } = loop.progress;
+/** A callback may show the model other messages, under another system prompt, for this one call; what is persisted stays. */
+async function turnRequest(loop: Loop, reminders: readonly Reminder[]): Promise<ModelRequest> {
+  const { transcript, counters } = loop.progress;
   const { context } = loop.live.callbacks;
-  const request = buildRequest(loop.turnFrame(transcript), transcript.messages, reminders, options);
-  return context === undefined ? request : { ...request, messages: rewrittenMessages(await context(request.messages)) };
+  const request = buildRequest(loop.turnFrame(transcript), transcript.messages, reminders, loop.options.model);
+  if (context === undefined) return request;
+  const answer = await context(contextView(request, transcript.messages, counters.iterations_completed));
+  return {
+    ...request,
+    ...(answer.messages === undefined ? {} : { messages: rewrittenMessages(answer.messages) }),
+    ...('system' in answer ? { system: answer.system } : {}),
+  };
 }
 
 function emitCallEvent(loop: Loop, event: CallEvent): void {

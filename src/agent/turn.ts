@@ -9,6 +9,7 @@ import { feedbackMessage, type TurnRecord } from './loop-record.ts';
 import type { EndFacts } from './loop-result.ts';
 import type { AddedMessage, CallResult, CallUsage } from './loop-state.ts';
 import { fitsBudget } from './model-call/call-budget.ts';
+import { adoptPatches, checkPatches, mergedPatches } from './option-patches.ts';
 import { isNotOurs } from './park.ts';
 import { type Dispatched, dispatchCalls } from './tools/tool-dispatch.ts';
 import { userMessage } from './transcript/message.ts';
@@ -101,10 +102,12 @@ async function workTurn(loop: Loop, turn: Turn): Promise<TurnOutcome> {
   const dispatched = await dispatch(loop, turn);
   const info = turnInfo(loop, turn, dispatched.results);
   const postTurn = (await loop.live.callbacks.postTurn?.(info)) ?? {};
+  if (postTurn.patches !== undefined) checkPatches(loop, postTurn.patches);
   const control = await askControl(loop, info);
   await runPostHooks(loop, info);
   const judged = await withVerification(loop, turn, judge(loop, turn, dispatched, postTurn, control), info);
   settleTurn(loop, turn, dispatched, judged, postTurn);
+  if (postTurn.patches !== undefined) await adoptPatches(loop);
   // No model will read it, but whoever goes on with the transcript does.
   if (judged.end !== undefined && judged.feedback.length > 0) injectFeedback(loop);
   loop.autonomy?.spend(dispatched.results, loop.dispatcher.tools);
@@ -212,7 +215,7 @@ function settleTurn(loop: Loop, turn: Turn, dispatched: Dispatched, judged: Judg
   const { counters } = loop.progress;
   recordStep(loop, {
     ...record,
-    ...(postTurn.patches === undefined ? {} : { option_patches: { ...counters.option_patches, ...postTurn.patches } }),
+    ...(postTurn.patches === undefined ? {} : { option_patches: mergedPatches(loop, postTurn.patches) }),
     ...(dispatched.granted === counters.granted_permissions ? {} : { granted_permissions: dispatched.granted }),
     ...(judged.end === undefined ? {} : { end: judged.end }),
     ...(judged.usage === undefined ? {} : { judge_usage: judged.usage }),

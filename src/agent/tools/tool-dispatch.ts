@@ -38,7 +38,7 @@ import {
  */
 export interface Dispatcher {
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly options: LoopOptions;
+  options: LoopOptions;
   readonly callbacks: LoopCallbacks;
   readonly guard: RepeatGuard;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { matchesGlob } from '../../agent/glob.ts';
-import type { EscalationAnswer, LoopCallbacks, LoopControlAnswer, PostTurnAnswer } from '../../agent/loop-live.ts';
+import type { ContextAnswer, EscalationAnswer, LoopCallbacks, LoopControlAnswer, PostTurnAnswer } from '../../agent/loop-live.ts';
 import { buildLlmResult } from '../../agent/model-call/llm-result.ts';
 import type { ModelAnswer, ModelRequest } from '../../agent/providers/provider.ts';
 import { requestConditions } from '../../agent/self-park.ts';
@@ -13,7 +13,7 @@ import { dictEntries } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
-import { Dict, type HarnFunction, isCallable, type Value } from '../value.ts';
+import { Dict, type HarnFunction, isCallable, typeOf, type Value } from '../value.ts';
 import { toolReturn } from './agent-tools.ts';
 import { agentValue, field, optionsJson } from './agent-values.ts';
 
@@ -69,7 +69,7 @@ export function bindCallbacks(context: Context, named: NamedCallbacks, permissio
     postTurn: postTurn && (async (info) => readPostTurn(await call(postTurn, agentValue(info)))),
     loopControl: control && (async (info) => readControl(await call(control, agentValue(info)))),
     verifyCompletion: judge && (async (info) => readObjection(await call(judge, agentValue(info)))),
-    context: rewrite && (async (messages) => readMessages(await call(rewrite, agentValue(messages)), messages)),
+    context: rewrite && (async (view) => readContext(await call(rewrite, agentValue(view)))),
     compact: compact && (async (messages) => readSummary(await call(compact, agentValue(messages)))),
     consolidate: consolidate && (async (messages) => readSummary(await call(consolidate, agentValue(messages)))),
     llmCaller: llm && (async (request, next) => readAnswer(await call(llm, requestValue(request), nextModel(next)), request)),
@@ -101,15 +101,22 @@ function objectOf(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
+/** A stop that could not be read would be none. */
 function readControl(value: Value): LoopControlAnswer {
   const answer = typeof value === 'string' ? { decision: value } : optionsJson(value);
   const { decision, reason, turns } = answer as JsonObject;
-  const word = decision === 'stop' || decision === 'extend' ? decision : 'continue';
+  const isNothing = value === undefined || (value instanceof Dict && decision === undefined && dictEntries(value).length === 0);
+  if (!isNothing && !isDecision(decision))
+    throw plainError(`agent_loop: loop_control must answer nil, "continue", "extend", "stop" or {decision}, got ${display(value)}`);
   return {
-    decision: word,
+    decision: isDecision(decision) ? decision : 'continue',
     reason: typeof reason === 'string' ? reason : undefined,
     turns: typeof turns === 'number' ? turns : undefined,
   };
+}
+
+function isDecision(word: unknown): word is LoopControlAnswer['decision'] {
+  return word === 'continue' || word === 'extend' || word === 'stop';
 }
 
 /** nil and true let the end pass; false, a text, or a dict that says no, refuse it. */
@@ -124,10 +131,15 @@ function readObjection(value: Value): string | undefined {
   return typeof why === 'string' ? why : 'The work is not complete yet.';
 }
 
-function readMessages(value: Value, before: readonly Json[]): readonly Json[] {
+/** What is meant to hide messages must not show all of them because its answer could not be read. */
+function readContext(value: Value): ContextAnswer {
+  if (value === undefined) return {};
   const json = toJson(value);
-  if (Array.isArray(json)) return json;
-  return isJsonObject(json) && Array.isArray(json.messages) ? json.messages : before;
+  const { messages, system } = isJsonObject(json) ? json : { messages: json };
+  const isFit =
+    (messages === undefined || Array.isArray(messages)) && (system === undefined || system === null || typeof system === 'string');
+  if (!isFit) throw plainError(`agent_loop: context_callback must answer nil, messages or {messages, system}, got ${typeOf(value)}`);
+  return { ...(messages === undefined ? {} : { messages }), ...(system === undefined ? {} : { system: system ?? undefined }) };
 }
 
 function readSummary(value: Value): string {

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { dictGet, dictSet } from '../dict.ts';
 import { plainError } from '../errors.ts';
 import { holdWhileStopping } from '../stopping.ts';
-import { Dict, type Value, withText } from '../value.ts';
+import { Dict, typeOf, type Value, withText } from '../value.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
 import { agentValue, field, optionalText } from './agent-values.ts';
 import { loopStart } from './loop-start.ts';
@@ -13,6 +13,8 @@ import { loopStart } from './loop-start.ts';
 export async function agentLoop(context: Context, [prompt, system, options]: readonly Value[]): Promise<Value> {
   const task = optionalText(prompt);
   if (task === undefined) throw plainError('agent_loop: a prompt is required');
+  if (system !== undefined && typeof system !== 'string') throw plainError(`agent_loop: system must be a string, got ${typeOf(system)}`);
+  if (options !== undefined && !(options instanceof Dict)) throw plainError(`agent_loop: options must be a dict, got ${typeOf(options)}`);
   const lifecycle = lifecycleOf(context.run);
   const end = await runRootLoop(lifecycle, await loopStart(context, { task, system, options }));
   await holdWhileStopping(context);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { decodeLoopOptions } from '../../agent/loop-options.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { Daemon, queueCapacity } from '../../lifecycle/daemon.ts';
 import { holdDaemon, releaseDaemon, superviseDaemon } from '../../lifecycle/daemon-control.ts';
@@ -46,6 +47,8 @@ export async function spawnDaemon(context: Context, config: Value): Promise<Json
       ['session_id', sessionId],
     ]),
   );
+  const saved = savedOptions(options);
+  decodeLoopOptions(saved);
   const name = optionalText(dictGet(config, 'name')) ?? 'daemon';
   const identity = {
     id,
@@ -54,7 +57,7 @@ export async function spawnDaemon(context: Context, config: Value): Promise<Json
     system: optionalText(dictGet(config, 'system')) ?? null,
     sessionId,
     workerId: random.id('worker'),
-    options: savedOptions(options),
+    options: saved,
     capacity: queueCapacity(dictGet(config, 'event_queue_capacity')),
   };
   const shown = given.endsWith('/') ? `${given}daemon.json` : `${given}/daemon.json`;

@@ -5,8 +5,8 @@ import { builtinFunction, loadBuiltins } from '../builtin-access.ts';
 import { callValue } from '../call.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
-import { thrownText } from '../errors.ts';
-import { type HarnFunction, isCallable, type Value } from '../value.ts';
+import { plainError, thrownText } from '../errors.ts';
+import { Dict, type HarnFunction, isCallable, typeOf, type Value } from '../value.ts';
 import { currentLoop } from './agent-context.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue, field } from './agent-values.ts';
@@ -137,8 +137,22 @@ function shown(summary: Value, reason: string | undefined): Value {
   ]);
 }
 
-/** What `agent_lifecycle_tools` gives (7.5). */
+const REGISTRY_OPTIONS = ['subagents', 'subagent_tools', 'agent_await_resumption_enabled'];
+
+/**
+ * What `agent_lifecycle_tools` gives (7.5).
+ *
+ * @param options those of a loop may be given as they are
+ * @throws plain error for one of its own that is no bool
+ */
 export function lifecycleRegistryEntries(entries: readonly Value[], options: Value): Value[] {
+  const operation = 'agent_lifecycle_tools';
+  if (options !== undefined && !(options instanceof Dict)) throw plainError(`${operation}: options must be a dict, got ${typeOf(options)}`);
+  for (const name of REGISTRY_OPTIONS) {
+    const value = field(options, name);
+    if (value !== undefined && typeof value !== 'boolean')
+      throw plainError(`${operation}: option \`${name}\` must be a bool, got ${typeOf(value)}`);
+  }
   const withParents = withLifecycleTools(entries, options);
   return field(options, 'agent_await_resumption_enabled') === false ? withParents : [...withParents, awaitEntry()];
 }

@@ -41,6 +41,7 @@ export async function loopStart(context: Context, request: LoopRequest): Promise
   const parent = currentLoop(context);
   const narrowed = narrowedOptions(parent, request.options);
   const named = optionalText(field(narrowed, 'session_id'));
+  if (named?.trim() === '') throw plainError('agent_loop: session_id must not be blank');
   const place: LoopPlace = {
     kind: 'loop',
     workerId: request.workerId ?? random.id('worker'),

@@ -76,8 +76,11 @@ export const DAEMONS: BuiltinGroup = {
       'Waits until a daemon has saved at least so many turns, or no longer runs, and gives its summary. Throws when that takes too long.',
       async (context, [handle, minimum, timeout]) => {
         const daemon = knownDaemon(context, handle, 'daemon_wait');
-        const timeoutMs = durationMs(timeout) ?? DEFAULT_WAIT_MS;
-        return agentValue(await waitForDaemon(lifecycleOf(context.run), daemon, typeof minimum === 'number' ? minimum : 0, timeoutMs));
+        const iterations = minimum ?? 0;
+        if (typeof iterations !== 'number' || iterations < 0) throw plainError('daemon_wait: min_iterations must be an int of 0 or more');
+        const timeoutMs = timeout === undefined ? DEFAULT_WAIT_MS : durationMs(timeout);
+        if (timeoutMs === undefined || timeoutMs < 0) throw plainError('daemon_wait: timeout_ms must be milliseconds or a duration');
+        return agentValue(await waitForDaemon(lifecycleOf(context.run), daemon, iterations, timeoutMs));
       },
     ),
   },

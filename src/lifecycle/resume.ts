@@ -310,8 +310,6 @@ function openResumed(lifecycle: Lifecycle, worker: Worker, claim: Claim, facts: 
     resume: { ...worker.record.resume, generation, suspension_id: suspension.suspension_id, opened_at: openedAt },
   });
   lifecycle.registry.add(worker);
-  // A wish that was raised before the crash or the park is not one for the new activation.
-  worker.pending = undefined;
   return tenure;
 }
 

@@ -155,7 +155,7 @@ export function standOnDisk(files: Files, snapshotPath: string): StandOnDisk {
   return {
     exists: head !== undefined || open !== undefined,
     generation: Math.max(inSnapshot, open?.generation ?? 0),
-    journalToken: open !== undefined && (head === undefined || open.generation > inSnapshot) ? open.claim_token : undefined,
+    journalToken: open !== undefined && open.generation > inSnapshot ? open.claim_token : undefined,
     status: typeof head?.status === 'string' ? head.status : undefined,
     suspensionId:
       isJsonObject(head?.suspension) && typeof head.suspension.suspension_id === 'string' ? head.suspension.suspension_id : undefined,

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { FaultyFiles, KilledHere } from '../../src/platform/fault-points.ts';
-import { claimPathOf } from '../../src/store/claim-file.ts';
+import { acquireClaim, claimPathOf } from '../../src/store/claim-file.ts';
 import { journalPathOf } from '../../src/store/journal-file.ts';
-import { readSnapshot } from '../../src/store/snapshot-file.ts';
+import { readSnapshot, renderSnapshot } from '../../src/store/snapshot-file.ts';
+import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
 import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
@@ -145,6 +146,23 @@ describe('5.7 an interrupted worker', () => {
       suspended_at: '2026-04-30T12:00:00.000Z',
     });
     await workerOf(later, id).settled();
+  });
+
+  it('4.7 is what a snapshot that says `running` stands for, without a journal and without a living owner', async () => {
+    const world = createWorld();
+    await runRoot(world, 'task', turns({ say: 'one', park: { reason: 'wait' } }));
+    const left = leftBehind(world.directory);
+    if (left === undefined) throw new Error('nothing was left');
+    const { snapshot } = readSnapshot(testPlatform(), left.snapshot);
+    const running = { ...snapshot, status: 'running', lifecycle_state: 'running', suspension: null } as WorkerSnapshot;
+    writeFileSync(left.snapshot, renderSnapshot(running).bytes);
+    const later = createWorld({ directory: world.directory, live: turns({}, { say: 'two', end: true }) });
+    acquireClaim(world.lifecycle.claims, claimPathOf(left.snapshot), { suspensionId: null, generation: 1 });
+    await expect(resume(later, left.id)).rejects.toMatchObject({ code: 'HARN-SUS-003', data: { status: 'running' } });
+    killOwner(left.snapshot);
+    await resume(later, left.id);
+    expect(workerOf(later, left.id).record.last_suspension).toMatchObject({ reason: 'interrupted', initiator: 'operator' });
+    expect(await outcome(later, left.id)).toMatchObject({ status: 'completed', result: { summary: 'two' } });
   });
 
   it('with a journal that builds on another snapshot is refused, and says what to do', async () => {

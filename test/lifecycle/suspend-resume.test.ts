@@ -344,6 +344,14 @@ describe('resume', () => {
     expect(tasks).toEqual(['[resume input]', '[resume input]']);
   });
 
+  it('R37 and says of a prompt that no input came for it, also after a restart', async () => {
+    const { world, worker } = await parkedWorld([{ park: { reason: 'again' } }]);
+    const later = createWorld({ directory: world.directory, live: turns({}, { end: true }) });
+    await resume(later, worker.id);
+    await outcome(later, worker.id);
+    expect(later.events.find(({ event }) => event === 'WorkerResumed')).toMatchObject({ worker_task: '[task]' });
+  });
+
   it('R15 of something that does not exist is HARN-SUS-004', async () => {
     const world = createWorld();
     for (const to of ['worker_nobody', 'no/such.json']) {

@@ -13,6 +13,18 @@ let handle = trigger_register({id: "b", kind: "opened", provider: "github", hand
 
 const ROWS: readonly ScriptRow[] = [
   [
+    '9.3 to fire a binding that is unknown or ended is an error that names it',
+    `llm_mock({tool_calls: [{name: "agent_await_resumption", args: {reason: "wait", conditions: {trigger: {kind: "opened", provider: "github"}}}}]})
+let parked = agent_loop("go", nil, {provider: "mock", tool_format: "native"})
+let id = parked.auto_resume_trigger
+fn fired(binding) { return try { trigger_fire(binding, ${EVENT}).status } catch e { e.replace(id, "ID") } }
+println(fired(id))
+println(trigger_list().last().state)
+println(fired(id))
+println(fired("nobody"))`,
+    ['dispatched', 'terminated', "trigger_fire: binding 'ID' is not active (terminated)", "trigger_fire: binding 'nobody' is unknown"],
+  ],
+  [
     'a predicate that says no skips the event',
     `${binding('{when: { _event -> false }}')}let fired = trigger_fire(handle, ${EVENT})\nprintln("\${fired.status} \${fired.result} \${atomic_get(calls)}")`,
     ['skipped {reason: nil, skipped: true} 0'],

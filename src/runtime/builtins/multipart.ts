@@ -53,7 +53,7 @@ function fieldFrom(value: Value): MultipartField {
     filename: textOption(field, 'filename'),
     contentType: textOption(field, 'content_type'),
     headers: headers instanceof Dict ? Object.fromEntries(dictEntries(headers).map(([name, item]) => [name, textArgument(item)])) : {},
-    content: bytesArgument(dictGet(field, 'content') ?? dictGet(field, 'bytes') ?? dictGet(field, 'text')),
+    content: bytesArgument(['content', 'value', 'bytes', 'text'].map((key) => dictGet(field, key)).find((item) => item !== undefined)),
   };
 }
 
@@ -90,7 +90,7 @@ export const MULTIPART: BuiltinGroup = {
     },
     multipart_form_data: {
       signature: '(fields: any, options: any = nil) -> dict',
-      doc: 'A body of these fields: `{content_type, boundary, body}`.',
+      doc: 'A body of these fields (`name`, `content` or `value`, `filename`, `content_type`): `{content_type, boundary, body}`.',
       call: (_c, _d, fields, options) => {
         const boundary = textOption(optionsArgument(options), 'boundary') ?? DEFAULT_BOUNDARY;
         const items = Array.isArray(fields) ? fields.map(fieldFrom) : [];

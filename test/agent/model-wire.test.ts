@@ -424,6 +424,14 @@ describe('what is asked', () => {
     expect(await fault(ask({ provider, http, change: { model, messages: image(source) } }))).toMatchObject({ kind: 'terminal', message });
   });
 
+  test('settings of Ollama come together from the options of the call and from its own', async () => {
+    const options = { temperature: 0.5, top_k: 3, ollama: { options: { num_ctx: 32_768, top_k: 5 }, keep_alive: '10m' } };
+    expect(await body('ollama', { options })).toMatchObject({
+      options: { temperature: 0.5, top_k: 5, num_ctx: 32_768 },
+      keep_alive: '10m',
+    });
+  });
+
   const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } } };
   test('a schema goes into the request where the service takes one, else into the instructions', async () => {
     const options = { schema: SCHEMA };

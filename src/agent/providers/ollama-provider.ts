@@ -43,6 +43,8 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
     ...pickOptions(options, ['temperature', 'top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty']),
     ...limit(options),
   };
+  const { options: rawSettings, ...raw } = overrides(request);
+  const allSettings = isJsonObject(rawSettings) ? { ...settings, ...rawSettings } : settings;
   const { schema, isJson } = standardFormat(options);
   return {
     model,
@@ -56,8 +58,8 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
       : { tools: tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }),
     ...(schema !== undefined ? { format: schema } : isJson ? { format: 'json' } : {}),
     ...wireThinking(options.thinking),
-    ...(Object.keys(settings).length === 0 ? {} : { options: settings }),
-    ...overrides(request),
+    ...(Object.keys(allSettings).length === 0 ? {} : { options: allSettings }),
+    ...raw,
   };
 }
 

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sharedDirectory } from '../support/scratch.ts';
 import { examplesOf, readExamples } from './examples.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const folder = mkdtempSync(join(tmpdir(), 'harn-docs-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedDirectory();
 
 describe('reading examples from a page', () => {
   test('a text block directly behind a harn block is its output', () => {
@@ -30,7 +29,7 @@ describe('every example in the documentation runs and prints what the page says'
     const result = spawnSync(process.execPath, [join(ROOT, 'bin/harn.js'), 'run', script], {
       cwd: folder,
       encoding: 'utf8',
-      env: { ...process.env, NO_COLOR: '1', HARN_STATE_DIR: join(folder, 'state'), HARN_LLM_CALLS_DISABLED: '1' },
+      env: { ...process.env, NO_COLOR: '1', TMPDIR: folder, HARN_STATE_DIR: join(folder, 'state'), HARN_LLM_CALLS_DISABLED: '1' },
       timeout: 30_000,
     });
     if (example.mustFail) {

@@ -5,10 +5,10 @@ import { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { type Fault, FaultyFiles } from '../../src/platform/fault-points.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
-import { scratchDirectory } from '../store/scratch.ts';
 import { testPlatform } from '../store/test-platform.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { createWorld } from './scratch-world.ts';
-import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
+import { gatedTurns, messagesOf, turns } from './scripted-runner.ts';
 import { close, outcome, resume, runRoot, spawn, suspend, type TestWorld } from './world.ts';
 
 /** Disks that refuse, hold something else, or were cut, with real files. */
@@ -22,25 +22,14 @@ async function parked(directory = scratchDirectory()): Promise<{ directory: stri
   return { directory, id, snapshot };
 }
 
-/** A worker that can be let through its turns one by one. */
-function gated(count: number): { readonly live: ScriptedLive; open(): void } {
-  const gates: (() => void)[] = [];
-  const turn = { during: () => new Promise<void>((resolve) => void gates.push(resolve)) };
-  return { live: turns(...Array.from({ length: count }, () => turn), { end: true }), open: () => gates.shift()?.() };
-}
-
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-async function quiet(): Promise<void> {
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 describe('T35 something else in place of the snapshot', () => {
   it('fails the suspend with one message, leaves the worker running and no other file; the next suspend works', async () => {
     const world = createWorld();
-    const { live, open } = gated(3);
+    const { live, open, arrived } = gatedTurns([{}, {}, {}]);
     const worker = await spawn(world, 'task', live);
-    await quiet();
+    await arrived();
     mkdirSync(join(worker.snapshotPath, 'in the way'), { recursive: true });
     const asked = suspend(world, worker);
     open();
@@ -50,7 +39,7 @@ describe('T35 something else in place of the snapshot', () => {
     expect(readdirSync(dirname(worker.snapshotPath)).filter((name) => name.includes('.tmp_'))).toEqual([]);
     rmdirSync(join(worker.snapshotPath, 'in the way'));
     rmdirSync(worker.snapshotPath);
-    await quiet();
+    await arrived();
     const again = suspend(world, worker);
     open();
     expect(await again).toMatchObject({ status: 'suspended' });
@@ -74,20 +63,9 @@ describe('T23 T27 a state that no file could give back', () => {
   it.each(rows)('%s refuses the park by its path and leaves the worker running', async (_what, say, message) => {
     const env = { get: (name: string) => (name === 'HARN_SNAPSHOT_MAX_BYTES' ? '65536' : undefined), entries: () => ({}) };
     const world = createWorld({ platform: { env } });
-    let enter = (): void => undefined;
-    const entered = new Promise<void>((resolve) => {
-      enter = resolve;
-    });
-    let open = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const during = (): Promise<void> => {
-      enter();
-      return gate;
-    };
-    const worker = await spawn(world, 'task', turns({ say: say as string, during }, { during: () => new Promise(() => undefined) }));
-    await entered;
+    const { live, open, arrived } = gatedTurns([{ say: say as string }, {}]);
+    const worker = await spawn(world, 'task', live);
+    await arrived();
     const asked = suspend(world, worker);
     open();
     await expect(asked).rejects.toThrow(message);
@@ -99,7 +77,7 @@ describe('T23 T27 a state that no file could give back', () => {
 describe('T35 a disk that refuses one call', () => {
   /** Suspend, resume, suspend, close: one worker through every path that writes. */
   async function live(world: TestWorld): Promise<{ readonly id: string; readonly failures: string[]; readonly told: JsonObject[] }> {
-    const { live: script, open } = gated(8);
+    const { live: script, open, arrived } = gatedTurns(Array.from({ length: 8 }, () => ({})));
     const failures: string[] = [];
     const told: JsonObject[] = [];
     const worker = await spawn(world, 'task', script);
@@ -113,7 +91,7 @@ describe('T35 a disk that refuses one call', () => {
         }
       }
     };
-    await quiet();
+    await arrived();
     for (const step of ['suspend', 'resume', 'suspend', 'close'] as const) {
       await attempt(async () => {
         if (step === 'resume') return resume(world, worker.id, { input: 'go' });
@@ -123,7 +101,7 @@ describe('T35 a disk that refuses one call', () => {
         open();
         return asked;
       });
-      await quiet();
+      await Promise.race([arrived(), worker.settled()]);
     }
     return { id: worker.id, failures, told };
   }
@@ -160,7 +138,7 @@ describe('T35 a disk that refuses one call', () => {
 
 describe('T35 a file that is not whole or not ours', () => {
   it('is refused with HARN-SUS-004 wherever it was cut, and stays as it is', async () => {
-    const { directory, snapshot } = await parked();
+    const { directory, id, snapshot } = await parked();
     const whole = readFileSync(snapshot);
     for (let part = 0; part < 40; part++) {
       const cut = whole.subarray(0, Math.floor((whole.length * part) / 40));
@@ -176,6 +154,7 @@ describe('T35 a file that is not whole or not ours', () => {
     writeFileSync(snapshot, whole);
     const world = createWorld({ directory, live: turns({}, { say: 'two', end: true }) });
     expect(await resume(world, snapshot)).toMatchObject({ status: 'running' });
+    await outcome(world, id);
   });
 
   const foreign: [what: string, content: string | Buffer][] = [

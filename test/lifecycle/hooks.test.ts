@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import { HookRegistry } from '../../src/lifecycle/hooks.ts';
 import { createWorld } from './scratch-world.ts';
-import { turns } from './scripted-runner.ts';
+import { gatedTurns, turns } from './scripted-runner.ts';
 import { outcome, resume, runRoot, spawn, suspend, workerOf } from './world.ts';
 
 const CANARY = 'canary-7f3a';
@@ -96,8 +96,11 @@ describe('lifecycle hooks', () => {
   it('R77 T18 a refusal of a suspend leaves the worker running and is audited', async () => {
     const world = createWorld();
     world.lifecycle.hooks.registerSession('pre_suspend', '*', () => ({ value: { decision: 'deny', reason: 'busy' } }));
-    const worker = await spawn(world, 'a', turns({ during: () => new Promise((resolve) => setTimeout(resolve, 20)) }, { end: true }));
+    const { live, open, arrived } = gatedTurns([{ end: true }]);
+    const worker = await spawn(world, 'a', live);
+    await arrived();
     expect(await suspend(world, worker, { reason: 'pause' })).toMatchObject({ status: 'running', pre_suspend_denied: 'busy' });
+    open();
     expect(await outcome(world, worker.id)).toMatchObject({ status: 'completed' });
     expect(world.lifecycle.audit.take()).toMatchObject([
       { kind: 'pre_suspend_denied', payload: { handle: worker.id, reason: 'pause', initiator: 'operator', hook_reason: 'busy' } },
@@ -107,8 +110,11 @@ describe('lifecycle hooks', () => {
   it('T18 a hook that throws leaves the worker running and its error reaches the caller', async () => {
     const world = createWorld();
     world.lifecycle.hooks.registerSession('pre_suspend', '*', () => Promise.reject(new Error('hook broke')));
-    const worker = await spawn(world, 'a', turns({ during: () => new Promise((resolve) => setTimeout(resolve, 20)) }, { end: true }));
+    const { live, open, arrived } = gatedTurns([{ end: true }]);
+    const worker = await spawn(world, 'a', live);
+    await arrived();
     await expect(suspend(world, worker)).rejects.toThrow('hook broke');
+    open();
     expect(worker.pending).toBeUndefined();
     expect(await outcome(world, worker.id)).toMatchObject({ status: 'completed' });
   });

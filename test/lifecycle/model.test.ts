@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import { createWorld } from './scratch-world.ts';
-import { turns } from './scripted-runner.ts';
+import { gatedTurns } from './scripted-runner.ts';
 import { close, resume, spawn, suspend, type TestWorld, target } from './world.ts';
 
 /**
@@ -17,17 +17,6 @@ const REFUSALS: Record<'suspend' | 'resume', Partial<Record<State, string>>> = {
   resume: { running: 'HARN-SUS-003', done: 'HARN-SUS-003', closed: 'HARN-SUS-010' },
 };
 
-/** A loop whose turns are taken one at a time. */
-function stepper() {
-  const waiting: (() => void)[] = [];
-  const turn = { during: () => new Promise<void>((resolve) => void waiting.push(resolve)) };
-  return { live: turns(turn, turn, turn, turn, { ...turn, end: true }), step: () => waiting.shift()?.() };
-}
-
-async function quiet(): Promise<void> {
-  for (let i = 0; i < 3; i++) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
 describe('R6 R94 any sequence of commands', () => {
   it('keeps to the state machine', { timeout: 60_000 }, async () => {
     const commands = fc.array(fc.constantFrom<Command>('suspend', 'resume', 'resumeElsewhere', 'close', 'step'), {
@@ -36,9 +25,11 @@ describe('R6 R94 any sequence of commands', () => {
     });
     await fc.assert(
       fc.asyncProperty(commands, async (sequence) => {
-        const { live, step } = stepper();
+        const { live, open: step, arrived } = gatedTurns([{}, {}, {}, {}, { end: true }]);
         let world: TestWorld = createWorld({ live });
         const { id } = await spawn(world, 'task', live);
+        /** The worker waits in a turn, or does not run. */
+        const quiet = (): Promise<void> => Promise.race([arrived(), world.lifecycle.registry.get(id)?.settled()]);
         await quiet();
         let state: State = 'running';
         let turnsTaken = 0;

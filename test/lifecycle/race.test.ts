@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/platform/platform.ts';
 import { LEASE_MS } from '../../src/store/claim-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
+import { sharedDirectory } from '../support/scratch.ts';
 import { createWorld } from './scratch-world.ts';
 import { turns } from './scripted-runner.ts';
 import { close, outcome, resume, runRoot } from './world.ts';
 
 const RACERS = 24;
-const program = join(mkdtempSync(join(tmpdir(), 'harn-race-')), 'resume-process.cjs');
+const program = join(sharedDirectory(), 'resume-process.cjs');
 
 beforeAll(async () => {
   const source = new URL('./resume-process.ts', import.meta.url).pathname;

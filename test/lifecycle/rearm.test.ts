@@ -36,14 +36,10 @@ function host(directory: string, at: number): TestWorld {
   return world;
 }
 
-/** The status in the file, once it is no longer the parked one. */
-async function statusOf(snapshot: string): Promise<string> {
-  for (let i = 0; i < 100; i++) {
-    const { status } = readSnapshot(testPlatform(), snapshot).snapshot;
-    if (status !== 'suspended') return status;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return 'suspended';
+/** The status in the file, once one of these hosts has told of the worker's end. */
+async function statusAfterEnd(snapshot: string, ...hosts: readonly TestWorld[]): Promise<string> {
+  await Promise.race(hosts.map((each) => each.told('WorkerCompleted', 'WorkerFailed')));
+  return readSnapshot(testPlatform(), snapshot).snapshot.status;
 }
 
 describe('a host that starts again', () => {
@@ -70,7 +66,7 @@ describe('a host that starts again', () => {
     await rearmParked(last.lifecycle);
     expect(last.runner.activations).toEqual([]);
     await last.clock.advance(1);
-    expect(await statusOf(snapshot)).toBe('completed');
+    expect(await statusAfterEnd(snapshot, last)).toBe('completed');
     expect(last.runner.activations).toHaveLength(1);
   });
 
@@ -79,7 +75,7 @@ describe('a host that starts again', () => {
     const hosts = [host(directory, NOON + 45 * MINUTE), host(directory, NOON + 45 * MINUTE)];
     for (const each of hosts) await rearmParked(each.lifecycle);
     for (const each of hosts) await each.clock.advance(0);
-    expect(await statusOf(snapshot)).toBe('completed');
+    expect(await statusAfterEnd(snapshot, ...hosts)).toBe('completed');
     expect(hosts.flatMap((each) => each.runner.activations)).toHaveLength(1);
   });
 
@@ -88,7 +84,7 @@ describe('a host that starts again', () => {
     const later = host(directory, NOON + 2 * MINUTE);
     await rearmParked(later.lifecycle);
     await later.clock.advance(0);
-    expect(await statusOf(snapshot)).toBe('failed');
+    expect(await statusAfterEnd(snapshot, later)).toBe('failed');
   });
 
   for (const damage of ['missing', 'damaged'] as const) {
@@ -155,7 +151,7 @@ describe('a host that starts again', () => {
     const worker = await spawnParked(world.lifecycle, start('watch', live), parsed as NonNullable<typeof parsed>, undefined);
     expect(await rearmParked(world.lifecycle)).toBe(1);
     await world.clock.advance(5 * MINUTE);
-    expect(await statusOf(worker.snapshotPath)).toBe('completed');
+    expect(await statusAfterEnd(worker.snapshotPath, world)).toBe('completed');
     expect(world.lifecycle.audit.snapshot().map(({ kind }) => kind)).not.toContain('auto_resume_lost');
   });
 

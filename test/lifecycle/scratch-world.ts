@@ -1,4 +1,4 @@
-import { scratchDirectory } from '../store/scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { createWorldAt, type TestWorld, type WorldOptions } from './world.ts';
 
 /** A world in a directory of its own, which is gone after the test, or in the one of another world. */

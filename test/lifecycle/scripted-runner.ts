@@ -27,6 +27,31 @@ export function turns(...list: ScriptedTurn[]): ScriptedLive {
   return { turns: list };
 }
 
+export interface GatedLive {
+  readonly live: ScriptedLive;
+  /** Lets the turn through that waits; without effect when none does. */
+  open(): void;
+  /** Resolves when a turn waits. */
+  arrived(): Promise<void>;
+}
+
+/** A loop whose turns are let through one at a time. */
+export function gatedTurns(list: readonly ScriptedTurn[]): GatedLive {
+  const waiting: (() => void)[] = [];
+  let arrivals: (() => void)[] = [];
+  const during = (): Promise<void> =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      for (const arrive of arrivals) arrive();
+      arrivals = [];
+    });
+  return {
+    live: turns(...list.map((turn) => ({ ...turn, during }))),
+    open: () => waiting.shift()?.(),
+    arrived: () => (waiting.length > 0 ? Promise.resolve() : new Promise((resolve) => void arrivals.push(resolve))),
+  };
+}
+
 export interface ScriptedRunner extends LoopRunner {
   /** How often an activation began. */
   readonly activations: string[];

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, expect, test } from 'vitest';
@@ -9,8 +7,8 @@ import { SeededRandom } from '../../src/platform/fake-platform.ts';
 import type { Fault } from '../../src/platform/fault-points.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
-import { scratchDirectory } from '../store/scratch.ts';
 import { testPlatform } from '../store/test-platform.ts';
+import { scratchDirectory, sharedDirectory } from '../support/scratch.ts';
 import { expectEffectsOnce } from './effects-once.ts';
 import { effectsOf, type Plan, workerIdIn } from './loop-world.ts';
 import { messagesOf } from './scripted-runner.ts';
@@ -19,7 +17,7 @@ import { messagesOf } from './scripted-runner.ts';
  * Real processes on real files that end by SIGKILL at chosen changes of files, two contenders at a time. What kills
  * them is themselves, so that no test has to guess when.
  */
-const program = join(mkdtempSync(join(tmpdir(), 'harn-mortal-')), 'mortal-process.cjs');
+const program = join(sharedDirectory(), 'mortal-process.cjs');
 const { files } = createNodePlatform();
 
 const PLAN: Plan = [

@@ -14,7 +14,7 @@ import { readSnapshot, renderSnapshot } from '../../src/store/snapshot-file.ts';
 import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
 import { testPlatform } from '../store/test-platform.ts';
 import { createWorld } from './scratch-world.ts';
-import { messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
+import { gatedTurns, messagesOf, type ScriptedLive, turns } from './scripted-runner.ts';
 import { close, outcome, resume, spawn, suspend, type TestWorld, workerOf } from './world.ts';
 
 /** A worker that stands inside its first turn until `release` is called. */
@@ -262,15 +262,15 @@ describe('resume', () => {
   });
 
   it('R16 R17 two at once have one winner; the loser may ask again', async () => {
-    const { world, worker } = await parkedWorld([
-      { say: 'slow', during: () => new Promise((resolve) => setTimeout(resolve, 30)) },
-      { end: true },
-    ]);
+    const gate = gatedTurns([{ say: 'slow' }]);
+    const { world, worker } = await parkedWorld([...gate.live.turns, { end: true }]);
     const [first, second] = await Promise.allSettled([resume(world, worker.id), resume(world, worker.id)]);
     expect(first.status).toBe('fulfilled');
     expect(second.status === 'rejected' && second.reason).toMatchObject({ code: 'HARN-SUS-006', data: { detail: { retryable: true } } });
     const again = await refusal(resume(world, worker.id));
     expect(again).toMatchObject({ code: 'HARN-SUS-003', data: { status: 'running', detail: { handle: { status: 'running' } } } });
+    await gate.arrived();
+    gate.open();
     expect(await outcome(world, worker.id)).toMatchObject({ status: 'completed' });
     expect(world.runner.activations).toHaveLength(2);
   });
@@ -331,6 +331,7 @@ describe('resume', () => {
       `stale suspension ${old.suspensionId}; the worker is parked again as ${worker.suspension?.suspension_id}`,
     );
     expect(await resume(world, worker.id)).toMatchObject({ status: 'running' });
+    await worker.settled();
   });
 
   it('R37 says of a task that came as an input no more than that, in every later process', async () => {
@@ -374,6 +375,7 @@ describe('resume', () => {
     expect(worker.status).toBe('suspended');
     expect(existsSync(`${worker.snapshotPath}.claim`)).toBe(false);
     expect(await resume(world, worker.id)).toMatchObject({ status: 'running' });
+    await worker.settled();
   });
 
   it('of a worker that another process has taken over in the meantime asks the files', async () => {

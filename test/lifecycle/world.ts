@@ -26,6 +26,8 @@ export interface TestWorld {
   readonly runner: ScriptedRunner;
   readonly clock: ControlledClock;
   readonly events: JsonObject[];
+  /** Resolves when one of these events of a worker's life was told, or has been. */
+  told(...names: readonly string[]): Promise<void>;
   readonly warnings: string[];
   /** What a cold restore binds again. */
   live: ScriptedLive;
@@ -42,12 +44,23 @@ export function createWorldAt(directory: string, options: WorldOptions = {}): Te
   const runner = scriptedRunner();
   const events: JsonObject[] = [];
   const warnings: string[] = [];
+  const listeners = new Set<() => void>();
   const world: TestWorld = {
     directory,
     runner,
     clock,
     events,
     warnings,
+    told: (...names) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!events.some(({ event }) => names.includes(String(event)))) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        look();
+      }),
     live: options.live ?? { turns: [] },
     lifecycle: createLifecycle({
       realClock: base.clock,
@@ -55,7 +68,10 @@ export function createWorldAt(directory: string, options: WorldOptions = {}): Te
       rebinder: { rebind: async () => ({ live: world.live, model: { provider: 'mock', model: 'mock' }, warnings: [] }) },
       locations: locateState(base.env, join(directory, '.harn')),
       eventLog: new MemoryEventLog(),
-      emit: (event) => events.push(event),
+      emit: (event) => {
+        events.push(event);
+        for (const listener of listeners) listener();
+      },
       warn: (text) => warnings.push(text),
       ...options,
       platform: { ...base, clock },

@@ -1,17 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeFiles } from '../../src/platform/fake-files.ts';
 import { FaultyFiles, KilledHere } from '../../src/platform/fault-points.ts';
 import { NodeFiles } from '../../src/platform/node-files.ts';
 import type { Files } from '../../src/platform/platform.ts';
-
-const scratch = mkdtempSync(join(tmpdir(), 'harn-files-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+import { scratchDirectory } from '../support/scratch.ts';
 
 const implementations: readonly (readonly [string, () => { files: Files; root: string }])[] = [
-  ['real files', () => ({ files: new NodeFiles(), root: mkdtempSync(join(scratch, 'case-')) })],
+  ['real files', () => ({ files: new NodeFiles(), root: scratchDirectory() })],
   ['fake files', () => ({ files: new FakeFiles(), root: '/project' })],
   ['files with fault points', () => ({ files: new FaultyFiles(new FakeFiles()), root: '/project' })],
 ];

@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { nodeWatcher } from '../../src/platform/node-watcher.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'harn-watch-'));
+  folder = scratchDirectory();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Watches paths until the next change; `ready` resolves when changes are told. */
 function watch(...paths: string[]): { readonly ready: Promise<void>; readonly changed: Promise<void>; readonly stop: () => void } {

@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { Platform } from '../../src/platform/platform.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { resumeIn, runIn } from './park-project.ts';
 
 const REVIEW = resolve('fixtures/review');
@@ -13,14 +13,10 @@ let directory: string;
 let platform: Platform;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'harn-park-'));
+  directory = scratchDirectory();
   const node = createNodePlatform();
   const extra: Record<string, string> = { REVIEW_OUTBOX: join(directory, 'outbox') };
   platform = { ...node, env: { get: (name) => extra[name] ?? node.env.get(name), entries: () => ({ ...node.env.entries(), ...extra }) } };
-});
-
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function stateRoot(): string {

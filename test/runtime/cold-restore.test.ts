@@ -1,7 +1,6 @@
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parseMockFile } from '../../src/agent/providers/mock-entry.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { rearmParked } from '../../src/lifecycle/rearm.ts';
@@ -10,17 +9,14 @@ import { lifecycleOf } from '../../src/runtime/agents/agent-lifecycle.ts';
 import { agentServices } from '../../src/runtime/agents/agent-services.ts';
 import { triggerService } from '../../src/runtime/agents/trigger-service.ts';
 import { RunHost } from '../../src/runtime/run.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { type ParkPlace, type Resumed, resumeIn, runIn } from './park-project.ts';
 
 /** Closures in the options of a parked loop, in a process that never ran the script (spec/agents.md 5.12). */
 let directory: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'harn-cold-'));
-});
-
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
+  directory = scratchDirectory();
 });
 
 const PARK = '{tool_calls: [{name: "agent_await_resumption", arguments: {reason: "wait"}}]}';

@@ -1,19 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { Platform } from '../../src/platform/platform.ts';
+import { sharedDirectory } from '../support/scratch.ts';
 import { runText } from './run-text.ts';
 
 let directory: string;
 
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'harn-tools-'));
-});
-
-afterAll(() => {
-  rmSync(directory, { recursive: true, force: true });
+  directory = sharedDirectory();
 });
 
 function platform(): Platform {

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import type { Platform } from '../../src/platform/platform.ts';
 import { type RunOutcome, runScript } from '../../src/runtime/run.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 
 export interface TextRun {
   readonly out: string;
@@ -18,26 +16,22 @@ export interface TextRun {
 export async function runText(text: string, platform: Platform = createNodePlatform()): Promise<TextRun> {
   let out = '';
   let err = '';
-  const stateRoot = mkdtempSync(join(tmpdir(), 'harn-text-'));
-  try {
-    const outcome = await runScript({
-      platform,
-      script: { path: '/nowhere/test.harn', text },
-      argv: [],
-      stateRoot,
-      output: {
-        out: (piece) => {
-          out += piece;
-        },
-        err: (piece) => {
-          err += piece;
-        },
+  const stateRoot = scratchDirectory();
+  const outcome = await runScript({
+    platform,
+    script: { path: '/nowhere/test.harn', text },
+    argv: [],
+    stateRoot,
+    output: {
+      out: (piece) => {
+        out += piece;
       },
-    });
-    return { out, err, outcome };
-  } finally {
-    rmSync(stateRoot, { recursive: true, force: true });
-  }
+      err: (piece) => {
+        err += piece;
+      },
+    },
+  });
+  return { out, err, outcome };
 }
 
 /** Lines that a script under a frozen clock prints; its error as a last line when it fails. */

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dictOf } from '../../src/runtime/dict.ts';
 import { parseJson } from '../../src/runtime/json.ts';
 import { renderTemplate, type TemplateFiles } from '../../src/runtime/template/template.ts';
 import { Dict } from '../../src/runtime/value.ts';
+import { sharedDirectory } from '../support/scratch.ts';
 import { runText } from './run-text.ts';
 
 const NO_FILES: TemplateFiles = {
@@ -143,8 +143,7 @@ describe('includes', () => {
 });
 
 describe('template builtins', () => {
-  const root = mkdtempSync(join(tmpdir(), 'harn-template-'));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = sharedDirectory();
 
   function file(name: string, text: string): string {
     const path = join(root, name);

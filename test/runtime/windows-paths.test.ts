@@ -1,21 +1,20 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { FileEventLog } from '../../src/store/event-log.ts';
 import { decodeDocument, readSnapshot, writeSnapshot } from '../../src/store/snapshot-file.ts';
 import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
 import { sampleSnapshot } from '../store/sample-snapshot.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { resumeIn, runIn } from './park-project.ts';
 
 const platform = createNodePlatform();
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'harn-windows-'));
+  directory = scratchDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const SCRIPT = `import { add_one } from "./lib/tools"
 llm_mock({tool_calls: [{name: "agent_await_resumption", args: {reason: "wait"}}]})

@@ -1,13 +1,11 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { runText, type ScriptRow } from './run-text.ts';
 
 /** Each script has its own state; a frozen clock would hold back workers that run beside it. */
 async function lines(script: string): Promise<string[]> {
-  const state = mkdtempSync(join(tmpdir(), 'harn-workers-'));
+  const state = scratchDirectory();
   const node = createNodePlatform();
   const env = { get: (name: string) => (name === 'HARN_STATE_DIR' ? state : node.env.get(name)), entries: () => node.env.entries() };
   const { out, outcome } = await runText(script, { ...node, env });
@@ -174,7 +172,7 @@ println(wait_agent(send_input(first, "second")).artifact_count)`,
     (wanted): ScriptRow => [
       `a graph that stopped early goes on with the next task: resume_workflow ${wanted}`,
       `let flow = workflow_graph({entry: "a", nodes: {a: {kind: "fork"}, b: {kind: "fork"}}, edges: [{from: "a", to: "b"}]})
-let config = {task: "x", graph: flow, carry: {resume_workflow: ${wanted}}, options: {max_steps: 1, persist_path: path_join(temp_dir(), "workers-run.json")}}
+let config = {task: "x", graph: flow, carry: {resume_workflow: ${wanted}}, options: {max_steps: 1, persist_path: path_join(env("HARN_STATE_DIR"), "workers-run.json")}}
 let first = wait_agent(spawn_agent(config))
 println("\${first.mode} \${first.status} \${first.result.status} \${first.child_run_path != nil}")
 let second = wait_agent(send_input(first, "more"))
@@ -187,12 +185,12 @@ println("\${second.result.status} \${second.result.run.completed_nodes} \${secon
     `llm_mock({text: "one"})
 llm_mock({text: "two"})
 let handle = spawn_agent({task: "first", options: base, carry: {retriggerable: true}})
-while list_agents()[0].status != "awaiting" { sleep(1ms) }
+wait_agent(handle)
 println("\${list_agents()[0].lifecycle_state} \${worker_result(handle).summary}")
 println(try { suspend_agent(handle) } catch (e) { e.code })
 println(try { resume_agent(handle) } catch (e) { e.code })
 println(worker_trigger(handle, {more: 1}).task)
-while list_agents()[0].status != "awaiting" { sleep(1ms) }
+wait_agent(handle)
 println(worker_result(handle).summary)
 println(close_agent(handle).status)
 println(try { worker_trigger(handle, {}) } catch (e) { e.contains("cannot take a new task") })`,
@@ -224,7 +222,7 @@ println(try { send_input(a, "  ") } catch (e) { e })`,
 const PLACES: readonly ScriptRow[] = [
   [
     'execution.cwd and env hold for the tools of a worker and for what they start, and for nothing else',
-    `let place = path_join(temp_dir(), "harn-place-" + uuid())
+    `let place = path_join(env("HARN_STATE_DIR"), "place")
 mkdir(place)
 let where = tool_define(tool_registry(), "where", "w", {parameters: {}, handler: { _args ->
   write_file("here.txt", "x")
@@ -247,7 +245,7 @@ println(len(list_agents()))`,
   ],
   [
     'a work tree of its own is made for a worker and goes with it',
-    `let repo = path_join(temp_dir(), "harn-repo-" + uuid())
+    `let repo = path_join(env("HARN_STATE_DIR"), "repo")
 mkdir(repo)
 shell_at(repo, "git init -q && git -c user.name=h -c user.email=h@example.com commit -q --allow-empty -m init")
 let where = tool_define(tool_registry(), "where", "w", {parameters: {}, handler: { _args -> shell("git branch --show-current").stdout.trim() }})

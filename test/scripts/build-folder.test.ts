@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publishBuild, removeOtherBuilds } from '../../scripts/build-folder.ts';
-import { scratchDirectory } from '../store/scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 
 function emptyDist(): string {
   return join(scratchDirectory(), 'dist');

@@ -1,12 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { linesOf, type ScriptRow } from '../runtime/run-text.ts';
+import { sharedDirectory } from '../support/scratch.ts';
 
-const FOLDER = mkdtempSync(join(tmpdir(), 'harn-workflow-'));
+const FOLDER = sharedDirectory();
 
-/** Every run is saved; these go where the machine cleans up. */
+/** Every run is saved. */
 const SAVED = `let saved = {persist_path: "${FOLDER}/run.json"}\n`;
 
 const ROWS: readonly ScriptRow[] = [

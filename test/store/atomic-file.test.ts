@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FaultyFiles, KilledHere } from '../../src/platform/fault-points.ts';
 import { writeAtomic } from '../../src/store/atomic-file.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 describe('an atomic write', () => {

@@ -12,7 +12,7 @@ import {
   readClaim,
   readLiveClaim,
 } from '../../src/store/claim-file.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const DEAD_PID = 2 ** 22 + 12345;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import { CLOSED_INDEX, isMarkedClosed, markClosed } from '../../src/store/closed-index.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const { files } = testPlatform();

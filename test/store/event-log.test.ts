@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import type { FileHandle } from '../../src/platform/platform.ts';
 import { createEventLog, type EventLog, FileEventLog, MemoryEventLog } from '../../src/store/event-log.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const { files } = testPlatform();

@@ -11,7 +11,7 @@ import {
   readJournalOpen,
   snapshotPathOf,
 } from '../../src/store/journal-file.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const { files } = testPlatform();

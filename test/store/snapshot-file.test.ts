@@ -8,8 +8,8 @@ import { FaultyFiles } from '../../src/platform/fault-points.ts';
 import { decodeSnapshot, readSnapshot, renderSnapshot, writeSnapshot } from '../../src/store/snapshot-file.ts';
 import { readSnapshotHead } from '../../src/store/snapshot-head.ts';
 import type { WorkerSnapshot } from '../../src/store/snapshot-schema.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { sampleSnapshot } from './sample-snapshot.ts';
-import { scratchDirectory } from './scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const platform = testPlatform();

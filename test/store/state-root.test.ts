@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import { displayPath, isSnapshotPath, locateSnapshot, locateState } from '../../src/store/state-root.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const ID = 'worker_01990000-0000-7000-8000-000000000001';

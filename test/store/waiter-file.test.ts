@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addWaiter, removeWaiter, rewriteWaiters, type Waiter } from '../../src/store/waiter-file.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
 const platform = testPlatform();

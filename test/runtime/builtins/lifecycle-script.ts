@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type RunOutcome, runScript } from '../../../src/runtime/run.ts';
-import { scratchDirectory } from '../../store/scratch.ts';
 import { testPlatform } from '../../store/test-platform.ts';
+import { scratchDirectory } from '../../support/scratch.ts';
 
 export interface ScriptRun {
   readonly out: string;

@@ -1,18 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createNodePlatform } from '../../../src/platform/node-platform.ts';
 import { runScript } from '../../../src/runtime/run.ts';
+import { scratchDirectory } from '../../support/scratch.ts';
 
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'harn-persistence-'));
-});
-
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
+  root = scratchDirectory();
 });
 
 /** A run of its own: nothing but files is left of the one before. */

@@ -279,7 +279,7 @@ export const HTTP: BuiltinGroup = {
     },
     http_mock: {
       signature: '(method: any, pattern: any, response: any = nil) -> nil',
-      doc: 'Prepares the answer to requests whose URL matches a pattern with `*`.',
+      doc: 'Prepares the answer to requests whose URL matches a pattern with `*`. Of several that match, the one with the most text beside its `*` answers.',
       call: (c, _d, method, pattern, response) =>
         HttpMocks.of(c.run).register(textArgument(method, '*'), textArgument(pattern, '*'), mockResponses(response)),
     },

@@ -24,6 +24,13 @@ interface Mock {
   used: number;
 }
 
+/** `/orders/3` answers for itself where `/orders/*` answers for all, whichever was prepared first. */
+function isNarrower(a: Mock, b: Mock): boolean {
+  const text = ({ pattern }: Mock): number => pattern.replaceAll('*', '').length;
+  if (text(a) !== text(b)) return text(a) > text(b);
+  return a.pattern.length === b.pattern.length ? a.method !== '*' && b.method === '*' : a.pattern.length < b.pattern.length;
+}
+
 const MOCKS = Symbol('http mocks');
 
 /** Prepared answers to HTTP requests, and what was asked (spec/language.md 12.9). */
@@ -50,8 +57,10 @@ export class HttpMocks {
 
   /** The prepared answer to a request, which is then on record; undefined when nothing was prepared for it. */
   answer(call: MockCall): MockResponse | undefined {
-    const mock = this.#mocks.find(({ method, matcher }) => (method === '*' || method === call.method) && matcher.test(call.url));
-    if (mock === undefined) return undefined;
+    const fitting = this.#mocks.filter(({ method, matcher }) => (method === '*' || method === call.method) && matcher.test(call.url));
+    const [first, ...more] = fitting;
+    if (first === undefined) return undefined;
+    const mock = more.reduce((best, other) => (isNarrower(other, best) ? other : best), first);
     this.#calls.push(call);
     return mock.responses[Math.min(mock.used++, mock.responses.length - 1)];
   }

@@ -143,6 +143,7 @@ expressionTable(
     ['http_get("http://m.test/once").body', '2'],
     ['http_get("http://m.test/wild/x/y").status', '201'],
     ['http_delete("http://m.test/any").body', '{"a":1}'],
+    ['[http_get("http://m.test/wild/exact").body, http_get("http://m.test/wild/other").status]', '[exact, 201]'],
     ['http_mock_calls()[0]', '{body: nil, headers: {}, method: GET, url: http://m.test/once}'],
     ['secret().url', 'http://m.test/any?token=%5Bredacted%5D&page=2'],
     ['secret().headers', '{authorization: [redacted], x: 1}'],
@@ -174,6 +175,7 @@ expressionTable(
 http_mock("GET", "http://m.test/once", {responses: [{body: "1"}, {body: "2"}]})
 http_mock("get", "http://m.test/wild/*", {status: 500})
 http_mock("GET", "http://m.test/wild/*", {status: 201})
+http_mock("GET", "http://m.test/wild/exact", {body: "exact"})
 fn secret() {
   http_get("http://m.test/any?token=s&page=2", {headers: {Authorization: "Bearer s", x: 1}})
   return http_mock_calls()[-1]

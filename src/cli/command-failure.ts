@@ -78,6 +78,15 @@ function isSystemError(error: unknown): error is SystemError {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
+/**
+ * Why the system refused one file of several, in a line that names it.
+ * @throws the error when it is none of the system
+ */
+export function refusalText(platform: Platform, error: unknown): string {
+  if (!isSystemError(error)) throw error;
+  return systemErrorText(platform, error);
+}
+
 function systemErrorText(platform: Platform, { message, code, syscall, path }: SystemError): string {
   if (syscall === 'uv_cwd') return 'the current folder is gone; change to one that exists';
   if (path === undefined) return message;

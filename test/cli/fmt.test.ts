@@ -82,6 +82,7 @@ describe('harn fmt', () => {
         changed: 1,
         unchanged: 0,
         rejected: 1,
+        refused: 0,
         written: false,
         files: [
           {
@@ -89,12 +90,69 @@ describe('harn fmt', () => {
             changed: false,
             difference: null,
             diagnostics: [expect.objectContaining({ severity: 'error', line: 1, column: 5 })],
+            refusal: null,
           },
-          { path: 'ugly.harn', changed: true, difference: null, diagnostics: [] },
+          { path: 'ugly.harn', changed: true, difference: null, diagnostics: [], refusal: null },
         ],
       },
       error: null,
       warnings: [],
+    });
+  });
+
+  describe('with files that the system refuses', () => {
+    const fmt = async (...options: string[]) => {
+      const platform = createFakePlatform({
+        files: { '/p/a.harn': UGLY, '/p/b.harn': UGLY, '/p/c.harn': UGLY, '/p/d.harn': UGLY },
+        cwd: '/p',
+      });
+      const refused = (file: string, call: string): Error =>
+        Object.assign(new Error(`EACCES: permission denied, ${call} '${file}'`), { code: 'EACCES', syscall: call, path: file });
+      const { files } = platform;
+      const [readText, write] = [files.readText.bind(files), files.write.bind(files)];
+      files.readText = (file) => {
+        if (file === '/p/b.harn') throw refused(file, 'open');
+        return readText(file);
+      };
+      files.write = (file, text) => {
+        if (file === '/p/c.harn') throw refused(file, 'write');
+        write(file, text);
+      };
+      const code = await main(['fmt', ...options, '.'], platform);
+      return {
+        code,
+        stdout: platform.stdio.stdout,
+        stderr: platform.stdio.stderr,
+        texts: ['a', 'd'].map((name) => readText(`/p/${name}.harn`)),
+      };
+    };
+
+    it('the others are done, and all are named', async () => {
+      expect(await fmt()).toEqual({
+        code: 1,
+        stdout: 'a.harn\nd.harn\n',
+        stderr:
+          'harn: b.harn: permission denied (open)\nharn: c.harn: permission denied (write)\n2 files formatted, 0 unchanged, 2 refused by the system\n',
+        texts: [NEAT, NEAT],
+      });
+    });
+
+    it('--json says which and why', async () => {
+      const { code, stdout } = await fmt('--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject({
+        ok: false,
+        data: {
+          changed: 2,
+          refused: 2,
+          files: [
+            { path: 'a.harn', changed: true, refusal: null },
+            { path: 'b.harn', changed: false, refusal: 'b.harn: permission denied (open)' },
+            { path: 'c.harn', changed: false, refusal: 'c.harn: permission denied (write)' },
+            { path: 'd.harn', changed: true, refusal: null },
+          ],
+        },
+      });
     });
   });
 

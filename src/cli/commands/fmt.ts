@@ -3,6 +3,7 @@ import { diagnosticToJson, renderDiagnostic } from '../../diagnostics/render.ts'
 import { formatSource } from '../../language/format.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { STDIN } from '../../runtime/program/project-root.ts';
+import { refusalText } from '../command-failure.ts';
 import { counted } from '../counted.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -29,13 +30,15 @@ interface Formatted {
   /** The same text when nothing changes; undefined for a source that cannot be read. */
   readonly after: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** Why the system did not let it be read or written. */
+  readonly refusal?: string;
 }
 
 /**
  * `harn fmt`: puts scripts into the one style, in place. `-` reads standard input and writes standard output. A source with a
- * syntax error is left as it is.
+ * syntax error is left as it is, and so is one that cannot be read or written; the others are done.
  *
- * @returns the exit code: 1 for a syntax error, and with `--check` for a file that would change
+ * @returns the exit code: 1 for one that was left, and with `--check` for a file that would change
  */
 export async function fmtCommand(platform: Platform, paths: readonly string[], options: FmtOptions): Promise<number> {
   if (paths.includes('-')) {
@@ -43,15 +46,22 @@ export async function fmtCommand(platform: Platform, paths: readonly string[], o
     return formatStdin(platform, options);
   }
   const width = widthIn(options.lineWidth);
-  const results = findSources(platform, paths).map((file) => {
-    const result = formatted(shortPath(platform, file), platform.files.readText(file), width);
-    // What a link leads to is written, and the file keeps its mode.
-    if (!isDry(options) && isChanged(result)) platform.files.write(file, result.after ?? result.before);
-    return result;
-  });
+  const results = findSources(platform, paths).map((file) => formatFile(platform, file, width, isDry(options)));
   if (options.json === true) writeJson(platform, results, options);
   else await print(platform, results, options);
   return exitCodeOf(results, options);
+}
+
+function formatFile(platform: Platform, file: string, width: number | undefined, isDryRun: boolean): Formatted {
+  const name = shortPath(platform, file);
+  try {
+    const result = formatted(name, platform.files.readText(file), width);
+    // What a link leads to is written, and the file keeps its mode.
+    if (!isDryRun && isChanged(result)) platform.files.write(file, result.after ?? result.before);
+    return result;
+  } catch (error) {
+    return { name, before: '', after: undefined, diagnostics: [], refusal: refusalText(platform, error) };
+  }
 }
 
 async function formatStdin(platform: Platform, options: FmtOptions): Promise<number> {
@@ -99,8 +109,9 @@ async function print(
 ): Promise<void> {
   const { stdio } = platform;
   const palette = await paletteFor(platform, 'stderr');
-  for (const { before, diagnostics } of results) {
+  for (const { before, diagnostics, refusal } of results) {
     for (const diagnostic of diagnostics) stdio.err(renderDiagnostic(diagnostic, before, palette));
+    if (refusal !== undefined) stdio.err(`harn: ${refusal}\n`);
   }
   for (const result of results.filter(isChanged)) {
     if (from === 'files' || isDry(options)) stdio.out(`${result.name}\n`);
@@ -116,19 +127,23 @@ function differenceText({ before, after = '' }: Formatted): string {
 }
 
 function summary(results: readonly Formatted[], options: FmtOptions): string {
-  const { changed, unchanged, rejected } = countsOf(results);
+  const { changed, unchanged, rejected, refused } = countsOf(results);
   const verb = isDry(options) ? 'would change' : 'formatted';
   return [
     `${counted(changed, 'file')} ${verb}`,
     `${unchanged} unchanged`,
     ...(rejected === 0 ? [] : [`${rejected} left alone because of syntax errors`]),
+    ...(refused === 0 ? [] : [`${refused} refused by the system`]),
   ].join(', ');
 }
 
-function countsOf(results: readonly Formatted[]): { readonly changed: number; readonly unchanged: number; readonly rejected: number } {
+type Counts = Readonly<Record<'changed' | 'unchanged' | 'rejected' | 'refused', number>>;
+
+function countsOf(results: readonly Formatted[]): Counts {
   const changed = results.filter(isChanged).length;
-  const rejected = results.filter(({ after }) => after === undefined).length;
-  return { changed, unchanged: results.length - changed - rejected, rejected };
+  const refused = results.filter(({ refusal }) => refusal !== undefined).length;
+  const rejected = results.filter(({ after }) => after === undefined).length - refused;
+  return { changed, unchanged: results.length - changed - rejected - refused, rejected, refused };
 }
 
 /** @param text the formatted standard input */
@@ -138,6 +153,7 @@ function writeJson(platform: Platform, results: readonly Formatted[], options: F
     changed: isChanged(result),
     difference: options.diff === true && isChanged(result) ? textDifference(result.before, result.after ?? '').lines : null,
     diagnostics: result.diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, result.before)),
+    refusal: result.refusal ?? null,
   }));
   const data = { ...countsOf(results), written: !isDry(options) && text === undefined, files, ...(text === undefined ? {} : { text }) };
   writeEnvelope(platform, { ok: exitCodeOf(results, options) === EXIT.success, data });

@@ -4,7 +4,7 @@ import type { Palette } from '../diagnostics/render.ts';
 import type { SuspensionHead } from '../lifecycle/suspension-head.ts';
 import type { WorkerHead } from '../lifecycle/worker-head.ts';
 import { counted } from './counted.ts';
-import { dueText, processText } from './worker-text.ts';
+import { dueText, hasLivingScript, processText } from './worker-text.ts';
 
 export interface WakeFacts {
   /** The next tick of its schedule. */
@@ -29,16 +29,14 @@ export function wakeLines(head: WorkerHead, facts: WakeFacts): string[] {
   ];
 }
 
-function stateLines({ id, status }: WorkerHead): string[] {
+function stateLines(head: WorkerHead): string[] {
+  const { id, status } = head;
   switch (status) {
     case 'running':
       return ['it runs; nothing has to wake it'];
     case 'awaiting':
-      // Between cycles nobody holds it, so that nothing tells whether that process still lives.
-      return [
-        'worker_trigger of the script that started it starts its next cycle, as long as the process of that script lives',
-        `nobody else can wake it; harn workers close ${id} ends it`,
-      ];
+      if (!hasLivingScript(head)) return [`nobody: the process of its script is gone; harn workers close ${id} ends it`];
+      return ['worker_trigger of the script that started it starts its next cycle; nobody else can wake it'];
     case 'interrupted':
       return ['nobody: its process ended in the middle of its work; a resume goes on from its last settled step'];
     default:

@@ -40,11 +40,17 @@ function livenessMark({ liveness }: SeenProcess): string {
 /** What will happen next, and when. @param scheduledAt the next tick of its schedule */
 export function nextWakeText(head: WorkerHead, scheduledAt: Instant | undefined, now: Instant): string {
   const { suspension } = head;
-  if (suspension === undefined) return { interrupted: 'by hand', awaiting: 'by its script' }[String(head.status)] ?? '-';
+  if (head.status === 'awaiting') return hasLivingScript(head) ? 'by its script' : 'nobody';
+  if (suspension === undefined) return head.status === 'interrupted' ? 'by hand' : '-';
   const { attendance } = suspension;
   if (attendance === 'unattended') return 'nobody';
   if (attendance === 'open') return openWakeText(head, suspension);
   return armedWakes(suspension, scheduledAt, now).join(' or ') || 'by its owner';
+}
+
+/** Of a worker between two cycles: only the process that holds its claim can start the next one. */
+export function hasLivingScript({ runner }: WorkerHead): boolean {
+  return runner !== undefined && runner.liveness !== 'dead';
 }
 
 function openWakeText({ parentId }: WorkerHead, { mechanism }: SuspensionHead): string {

@@ -77,6 +77,8 @@ async function closeRunning(lifecycle: Lifecycle, worker: Worker, mark: CloseMar
 
 /** @returns undefined when the worker had gone on before the claim was won, and has to be looked at again */
 async function closeParked(lifecycle: Lifecycle, subject: ResumeSubject, mark: CloseMark): Promise<JsonObject | undefined> {
+  // A worker between two cycles is held by this process already.
+  subject.worker?.restingClaim?.release();
   const claim = claimToClose(lifecycle, subject);
   try {
     if (hasMoved(subject, standOnDisk(lifecycle.platform.files, subject.snapshotPath))) return undefined;

@@ -276,8 +276,10 @@ async function endTenure(
 ): Promise<void> {
   tenure.assertOwner();
   try {
-    writeRecord(lifecycle, worker, { ...changes, lifecycle_state: changes.status === 'awaiting' ? 'running' : 'done' }, state);
-    tenure.finish();
+    const isAwaiting = changes.status === 'awaiting';
+    writeRecord(lifecycle, worker, { ...changes, lifecycle_state: isAwaiting ? 'running' : 'done' }, state);
+    if (isAwaiting) worker.restingClaim = tenure.rest();
+    else tenure.finish();
   } catch (error) {
     lifecycle.warn(`harn: the end of ${worker.id} could not be saved: ${errorText(error)}`);
     tenure.abandon();

@@ -13,7 +13,8 @@ import { hasConditions, type ResumeConditions } from './resume-condition.ts';
 import { runActivation, runInBackground } from './run-activation.ts';
 import { storableSpec } from './spec-value.ts';
 import { summaryOf } from './summary.ts';
-import { Tenure } from './tenure.ts';
+import { fencedError } from './sus-errors.ts';
+import { standOnDisk, Tenure } from './tenure.ts';
 import { transition } from './transition.ts';
 import { joinSnapshot, newWorkerRecord, Worker, type WorkerSeed } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
@@ -111,12 +112,13 @@ export async function spawnParked(
 
 /**
  * Gives a finished or waiting worker its next task; the transcript goes on.
- * @throws plain HarnError for a worker in another state
+ * @throws plain HarnError for a worker in another state; `HARN-SUS-006` for one that somebody else has gone on with
  */
 export function restartWorker(lifecycle: Lifecycle, worker: Worker, operation: string, task: string, payload: Json = null): void {
   const decision = transition(worker.status, 'restart');
   if (decision.kind !== 'go')
     throw new HarnError('plain', `${operation}: worker ${worker.id} cannot take a new task (status=${worker.status})`);
+  giveBackRestingClaim(lifecycle, worker);
   const { carry_policy: carry } = worker.record;
   const now = renderInstant(lifecycle.platform.clock.now());
   const generation = worker.generation + 1;
@@ -140,6 +142,16 @@ export function restartWorker(lifecycle: Lifecycle, worker: Worker, operation: s
   worker.isTaskPrivate = false;
   const tenure = openTenure(lifecycle, worker, { head: joinSnapshot(worker.record, worker.state) as JsonObject, base: null, task });
   runInBackground(lifecycle, worker, tenure, undefined);
+}
+
+/** A claim that lapsed while this process was stopped lets another one close the worker; closed, it stays closed. */
+function giveBackRestingClaim({ platform }: Lifecycle, worker: Worker): void {
+  const claim = worker.restingClaim;
+  worker.restingClaim = undefined;
+  const isTaken = claim !== undefined && !claim.isHeld();
+  claim?.release();
+  const { generation } = standOnDisk(platform.files, worker.snapshotPath);
+  if (isTaken && generation > worker.generation) throw fencedError(worker.id, worker.generation, generation, null);
 }
 
 function createWorker(lifecycle: Lifecycle, options: StartOptions): Worker {

@@ -117,6 +117,16 @@ export class Tenure {
     this.claim?.release();
   }
 
+  /**
+   * Ends the activation of a worker that waits for its next cycle. The claim stays: only this process can start that
+   * cycle, and others see by the claim whether it still lives (decision 018).
+   */
+  rest(): Claim | undefined {
+    this.isOver = true;
+    this.dropJournal();
+    return this.claim;
+  }
+
   /** Ends the ownership of a worker that leaves no snapshot: its journal alone would be an interrupted one. */
   finishWithoutSnapshot(): void {
     this.isOver = true;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
+import type { Claim } from '../store/claim-file.ts';
 import { RenderedLists } from '../store/snapshot-lists.ts';
 import type { SuspensionRecord, WorkerSnapshot } from '../store/snapshot-schema.ts';
 import type { WorkerStatus } from '../store/worker-status.ts';
@@ -57,6 +58,8 @@ export class Worker {
   result: JsonObject | undefined;
   /** Present while this process runs the worker, or holds its claim. */
   tenure: Tenure | undefined;
+  /** The claim of a worker between two cycles. */
+  restingClaim: Claim | undefined;
   /** A suspend request that was not honoured yet. */
   pending: PendingPark | undefined;
   /** Checksum of the snapshot on disk; undefined before the first. */

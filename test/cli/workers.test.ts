@@ -225,6 +225,61 @@ while list_agents()[0].status == "running" { sleep(1ms) }
   return stdout.trim();
 }
 
+describe('a worker between two cycles', () => {
+  /** A script whose worker waits for its next cycle, while the file `go` does not exist. */
+  async function resting(): Promise<{ run: ReturnType<CliWorld['start']>; id: string }> {
+    world.write(
+      'rests.harn',
+      `for text in ["one", "two"] { llm_mock({text: text}) }
+let worker = spawn_agent({name: "w", task: "work", options: {provider: "mock"}, carry: {retriggerable: true}})
+while list_agents()[0].status == "running" { sleep(1ms) }
+println("resting")
+while !file_exists("go") { sleep(10ms) }
+worker_trigger(worker, "more")
+while list_agents()[0].status == "running" { sleep(1ms) }
+println(worker_result(worker).summary)
+`,
+    );
+    const run = world.start(['run', 'rests.harn']);
+    await run.saw('resting');
+    return { run, id: json('list').data.workers[0].id };
+  }
+
+  it('4.3 belongs to the process of its script while that lives, and goes on there', async () => {
+    const { run, id } = await resting();
+    expect(workers('list').stdout).toMatch(/awaiting.* by its script/);
+    expect(json('show', id).data.worker).toMatchObject({ status: 'awaiting', lifecycle_state: 'running' });
+    expect(workers('show', id).stdout).toContain(`runs in   pid ${run.child.pid} on `);
+    expect(workers('why', id).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'worker_trigger of the script that started it starts its next cycle; nobody else can wake it',
+    );
+    const refused = json('close', id);
+    expect(refused.error).toMatchObject({
+      code: 'HARN-SUS-006',
+      details: { detail: { owner: 'other-process', owner_pid: run.child.pid } },
+    });
+    const waiting = world.start(['workers', 'wait', id]);
+    await waiting.saw('is awaiting; waiting until the script that started it gives it more work; nobody else can wake it');
+    world.write('go', '');
+    expect(await run.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('two') });
+    expect(json('close', id)).toMatchObject({ ok: true });
+    expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'cancelled\n' });
+  });
+
+  it('4.3 belongs to nobody when that process is gone, and can be closed but not resumed', async () => {
+    const { run, id } = await resting();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    expect(workers('list').stdout).toMatch(/awaiting.* nobody/);
+    expect(workers('why', id).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `nobody: the process of its script is gone; harn workers close ${id} ends it`,
+    );
+    expect(world.harn(['run', '--resume', id])).toMatchObject({ code: 1, stderr: expect.stringContaining('HARN-SUS-003') });
+    expect(workers('close', id)).toMatchObject({ code: 0 });
+    expect(json('list', '--all').data.workers).toMatchObject([{ id, status: 'cancelled' }]);
+  });
+});
+
 describe('harn workers wait', () => {
   it('comes back when another process has ended the worker', async () => {
     const snapshot = park();
@@ -264,7 +319,7 @@ describe('harn workers wait', () => {
   it('says what ends the wait for a worker that waits for its script, and where it stands when a signal ends it', async () => {
     const id = parkBetweenCycles();
     const waiting = world.start(['workers', 'wait', id]);
-    await waiting.saw('is awaiting; waiting until somebody closes it; only the script that started it can give it more work');
+    await waiting.saw('is awaiting; waiting until somebody closes it; nobody else can wake it');
     waiting.child.kill('SIGINT');
     const { code, stdout, stderr } = await waiting.ended;
     expect([code, stdout]).toEqual([130, 'awaiting\n']);
@@ -285,11 +340,8 @@ describe('harn workers why', () => {
     const id = parkBetweenCycles();
     const { code, stdout } = workers('why', id);
     expect(code).toBe(1);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'worker_trigger of the script that started it starts its next cycle, as long as the process of that script lives ' +
-        `nobody else can wake it; harn workers close ${id} ends it`,
-    );
-    expect(workers('list').stdout).toContain('by its script');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`nobody: the process of its script is gone; harn workers close ${id} ends it`);
+    expect(workers('list').stdout).toMatch(/awaiting.* nobody/);
   });
 
   it('says what a timeout and a topic would do, and that nobody will do it', () => {

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HarnError } from '../../src/base/harn-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import type { Files } from '../../src/platform/platform.ts';
+import { restartWorker } from '../../src/lifecycle/start.ts';
+import type { Worker } from '../../src/lifecycle/worker.ts';
+import type { Files, Processes } from '../../src/platform/platform.ts';
 import { acquireClaim, claimPathOf } from '../../src/store/claim-file.ts';
 import { CLOSED_INDEX } from '../../src/store/closed-index.ts';
 import { journalPathOf } from '../../src/store/journal-file.ts';
@@ -230,6 +232,47 @@ describe('D2 an owner that was replaced', () => {
     const world = createWorld({ directory: worker.directory, live: turns({}, { during }, { say: 'done', end: true }) });
     await resume(world, worker.id);
     expect(await outcome(world, worker.id)).toMatchObject({ status: 'completed', result: { summary: 'done' } });
+  });
+});
+
+describe('4.3 a worker between two cycles', () => {
+  async function awaiting(): Promise<{ world: TestWorld; worker: Worker }> {
+    const world = createWorld();
+    const worker = await spawn(world, 'task', turns({ end: true }, { say: 'next', end: true }), { carry: { retriggerable: true } });
+    await worker.atRest();
+    return { world, worker };
+  }
+
+  it('keeps its claim, and this process starts its next cycle and ends it', async () => {
+    const { world, worker } = await awaiting();
+    expect(worker.status).toBe('awaiting');
+    expect(existsSync(claimPathOf(worker.snapshotPath))).toBe(true);
+    expect(existsSync(journalPathOf(worker.snapshotPath))).toBe(false);
+    restartWorker(world.lifecycle, worker, 'worker_trigger', 'more');
+    await worker.atRest();
+    expect([worker.status, worker.hasReducedDurability]).toEqual(['awaiting', false]);
+    expect(await close(world, worker.id)).toMatchObject({ status: 'cancelled' });
+    expect(existsSync(claimPathOf(worker.snapshotPath))).toBe(false);
+  });
+
+  it('is closed by nobody else while its process lives', async () => {
+    const { world, worker } = await awaiting();
+    await expect(close(createWorld({ directory: world.directory }), worker.id)).rejects.toMatchObject({
+      code: 'HARN-SUS-006',
+      data: { detail: { owner: 'other-process' } },
+    });
+  });
+
+  it('that another process closed meanwhile stays closed: its owner starts no further cycle', async () => {
+    const { world, worker } = await awaiting();
+    const { processes } = testPlatform();
+    const survivor = { pid: 1, bootId: () => processes.bootId(), isAlive: () => false } as unknown as Processes;
+    await close(createWorld({ directory: world.directory, platform: { processes: survivor } }), worker.id);
+    const bytes = readFileSync(worker.snapshotPath, 'utf8');
+    expect(() => restartWorker(world.lifecycle, worker, 'worker_trigger', 'more')).toThrow(
+      expect.objectContaining({ code: 'HARN-SUS-006', message: expect.stringContaining('is owned by generation') }),
+    );
+    expect(readFileSync(worker.snapshotPath, 'utf8')).toBe(bytes);
   });
 });
 

@@ -3,6 +3,7 @@ import { parseInstant } from '../../base/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Palette } from '../../diagnostics/render.ts';
 import { resolveSubject, summaryOfFiles } from '../../lifecycle/resume-subject.ts';
+import { lifecycleStateOf } from '../../lifecycle/transition.ts';
 import { viewOfFiles, type WorkerView } from '../../lifecycle/worker-view.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { operatorTarget } from '../../runtime/agents/agent-resume.ts';
@@ -87,7 +88,11 @@ function header(platform: Platform, view: WorkerView, palette: Palette): string 
     ['ended', since(record.finished_at)],
     ['reason', reasonOf(view)],
     ['owner', status === 'suspended' ? (suspension?.resume_by_mechanism ?? undefined) : undefined],
-    ['runs in', status === 'running' && files.claim !== undefined ? `pid ${files.claim.pid} on ${files.claim.host}` : undefined],
+    ['waits', status === 'awaiting' ? since(record.awaiting_started_at) : undefined],
+    [
+      'runs in',
+      lifecycleStateOf(status) === 'running' && files.claim !== undefined ? `pid ${files.claim.pid} on ${files.claim.host}` : undefined,
+    ],
     ['parent', record.parent_worker_id ?? undefined],
     ['work', workText(view)],
     ['script', isJsonObject(program) && typeof program.script_path === 'string' ? program.script_path : undefined],

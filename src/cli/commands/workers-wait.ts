@@ -10,6 +10,7 @@ import { EXIT, exitCodeOfSignal } from '../exit-codes.ts';
 import { type Operator, type OperatorOutcome, runAsOperator } from '../operator.ts';
 import { UsageError } from '../parse-options.ts';
 import { listingJson } from '../worker-json.ts';
+import { hasLivingScript } from '../worker-text.ts';
 
 export interface WaitOptions {
   readonly json?: string | true | undefined;
@@ -92,9 +93,13 @@ function waitingNote(head: WorkerHead): string {
   return what === undefined ? '' : `harn: ${head.id} is ${head.status}; waiting until ${what}\n`;
 }
 
-function whatEndsIt({ status, suspension }: WorkerHead): string | undefined {
+function whatEndsIt(head: WorkerHead): string | undefined {
+  const { status, suspension } = head;
   if (status === 'running') return undefined;
-  if (status === 'awaiting') return 'somebody closes it; only the script that started it can give it more work, while its process lives';
+  if (status === 'awaiting') {
+    const ending = hasLivingScript(head) ? 'the script that started it gives it more work' : 'somebody closes it';
+    return `${ending}; nobody else can wake it`;
+  }
   const attendance = suspension?.attendance ?? 'open';
   return {
     open: 'somebody resumes or closes it',

@@ -184,13 +184,12 @@ println("\${second.result.status} \${second.result.run.completed_nodes} \${secon
     'a retriggerable worker waits between its cycles and can be neither suspended nor resumed',
     `llm_mock({text: "one"})
 llm_mock({text: "two"})
-let handle = spawn_agent({task: "first", options: base, carry: {retriggerable: true}})
-wait_agent(handle)
+let handle = spawn_agent({task: "first", options: base, wait: true, carry: {retriggerable: true}})
 println("\${list_agents()[0].lifecycle_state} \${worker_result(handle).summary}")
 println(try { suspend_agent(handle) } catch (e) { e.code })
 println(try { resume_agent(handle) } catch (e) { e.code })
 println(worker_trigger(handle, {more: 1}).task)
-wait_agent(handle)
+harness.wait_for_any_settlement(60000)
 println(worker_result(handle).summary)
 println(close_agent(handle).status)
 println(try { worker_trigger(handle, {}) } catch (e) { e.contains("cannot take a new task") })`,

@@ -104,7 +104,7 @@ const rows: [rule: string, script: string, expected: string[]][] = [
   ['CHN-002 a reserved scope', 'println(try { emit_channel("org:x", 1) } catch e { e.code })', ['HARN-CHN-002']],
   [
     '4.3 a retriggerable worker takes cycle after cycle',
-    'let h = spawn_agent({task: "one", carry: {retriggerable: true}})\nwait_agent(h)\nprintln(worker_trigger(h, "two").status)\nprintln(try { resume_agent(h) } catch e { e.code })\nclose_agent(h)',
+    'let h = spawn_agent({task: "one", wait: true, carry: {retriggerable: true}})\nprintln(worker_trigger(h, "two").status)\nprintln(try { resume_agent(h) } catch e { e.code })\nclose_agent(h)',
     ['running', 'HARN-SUS-003'],
   ],
   [

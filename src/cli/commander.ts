@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError } from 'commander';
 import type { Platform } from '../platform/platform.ts';
 import type { FmtOptions } from './commands/fmt.ts';
 import type { InitOptions } from './commands/init.ts';
+import type { ServeOptions } from './commands/serve.ts';
 import { writeEnvelope } from './envelope.ts';
 import { EXIT } from './exit-codes.ts';
 import type { OptionSpec } from './parse-options.ts';
@@ -95,10 +96,13 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
     .description('serve what a script offers to clients of the Model Context Protocol')
     .argument('<protocol>', 'mcp')
     .argument('<file>', 'the script')
+    .option('--http', 'serve over streamable HTTP, at the path /mcp')
+    .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+    .option('--port <number>', 'a port; 0 takes any that is free (default: 8765)')
     .addHelpText('after', SERVE_HELP)
-    .action(async (protocol: string, file: string) => {
+    .action(async (protocol: string, file: string, options: ServeOptions) => {
       const { serveCommand } = await import('./commands/serve.ts');
-      exitCode = await serveCommand(platform, protocol, parseRunArguments([file]));
+      exitCode = await serveCommand(platform, protocol, parseRunArguments([file]), options);
     });
 
   addCommand(program, 'completion')
@@ -128,7 +132,9 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
 const SERVE_HELP = `
 The script runs to its end and registers what it offers with mcp_tools, mcp_resource, mcp_resource_template and
 mcp_prompt. It is then served over standard input and output until the client goes; what it prints goes to standard error.
-Exit codes: 0 the client has gone, 1 the script failed or offers nothing, 2 usage.`;
+With --http many clients are served until a signal comes. Requests that name another host, or come from a page of another
+site, are refused; with HARN_MCP_TOKEN set, all that do not bear it. Beyond this machine it is served only with a token.
+Exit codes: 0 the client has gone or a signal ended the serving, 1 the script failed or offers nothing, 2 usage.`;
 
 const COMPLETION_HELP = `
 bash  source <(harn completion bash)

@@ -119,7 +119,8 @@ export class SignalWatch {
   }
 }
 
-function graceMs(platform: Platform): number {
+/** How long a signal waits for what is under way, in milliseconds. */
+export function graceMs(platform: Platform): number {
   const text = platform.env.get('HARN_SIGNAL_GRACE_MS');
   const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) && value >= 0 ? value : DEFAULT_GRACE_MS;

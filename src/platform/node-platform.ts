@@ -17,6 +17,7 @@ export function createNodePlatform(): Platform {
     processes: new NodeProcesses(),
     env: nodeEnvironment,
     http: new NodeHttpClient(),
+    listener: { listen: async (address, answer) => (await import('./node-http-listener.ts')).listenHttp(address, answer) },
     stdio: new NodeStdio(),
     system: nodeSystem,
   };

@@ -13,6 +13,8 @@ export interface Platform {
   readonly processes: Processes;
   readonly env: Environment;
   readonly http: HttpClient;
+  /** Absent where nothing may listen. */
+  readonly listener?: HttpListener | undefined;
   readonly stdio: Stdio;
   readonly system: SystemFacts;
 }
@@ -215,6 +217,30 @@ export interface HttpTls {
 
 export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;
+}
+
+/** Answers requests that come to this machine. */
+export interface HttpListener {
+  /**
+   * Listens until it is closed.
+   *
+   * @param address host to bind, and port; 0 takes any that is free
+   * @param answer is called once for each request; its signal fires when the other side goes away before the answer ended
+   * @throws what the system says (`code` EADDRINUSE, EACCES, …)
+   */
+  listen(address: ListenAddress, answer: (request: Request) => Promise<Response>): Promise<HttpListening>;
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface HttpListening {
+  /** The port that was really taken. */
+  readonly port: number;
+  /** Takes no more connections. Resolves when what is under way has ended, at the latest when the signal fires, which cuts it off. */
+  close(signal: AbortSignal): Promise<void>;
 }
 
 export interface Stdio {

@@ -32,6 +32,11 @@ beforeEach(async () => {
     if (request.url?.endsWith('/refused') === true) return response.writeHead(403).end(`no entry for ${request.headers.authorization}`);
     const { id, method } = JSON.parse(body) as { id?: number; method: string };
     if (id === undefined) return response.writeHead(202).end();
+    if (method === 'tools/call') {
+      const { name } = (JSON.parse(body) as { params: { name: string } }).params;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return response.write(': on it\n\n', () => (name === 'cut' ? response.socket?.resetAndDestroy() : response.end()));
+    }
     const reply = JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method] ?? {} });
     return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${reply}\r\n\r\n`);
   });
@@ -80,6 +85,13 @@ describe('an MCP server over HTTP', () => {
   test('may be silent for as long as its calls may take', async () => {
     const connection = await connect('/mcp', 900_000);
     expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual(requests.map(() => 900_000));
+    await connection.close();
+  });
+
+  test.each(['cut', 'end'])('may break off an answer (%s): the call ends then, and the next one is heard', async (name) => {
+    const connection = await connect('/mcp');
+    await expect(connection.callTool(name, {}, CALL)).rejects.toThrow('the connection broke off before the answer came');
+    expect(await connection.tools(CALL)).toMatchObject([{ name: 'look' }]);
     await connection.close();
   });
 

@@ -1,6 +1,6 @@
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, type JSONRPCMessage, SdkErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { errorText } from '../../base/harn-error.ts';
+import { errorText, hasCode } from '../../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { type McpHttp, mcpFetch } from './mcp-fetch.ts';
 import type { McpSpec } from './mcp-spec.ts';
@@ -66,10 +66,11 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
   const { transport, errorTail, secrets } = openTransport(world, spec, call.timeoutMs);
   const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text);
   /** A server may repeat in its faults what it was given to be reached. */
-  const told = async <T>(answer: Promise<T>): Promise<T> => {
+  const told = async <T>(answer: Promise<T>, { timeoutMs }: McpCall): Promise<T> => {
     try {
       return await answer;
     } catch (error) {
+      if (isTimeout(error)) throw new Error(`timed out after ${timeoutMs} ms (timeout_ms)`);
       const text = errorText(error);
       throw hide(text) === text ? error : new Error(hide(text));
     }
@@ -86,23 +87,23 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     const tail = errorTail();
     // The fault of the system goes along; one of a server may hold what must not be seen.
     const cause = isSpawnFault(error) ? { cause: error } : {};
-    throw new Error(hide(`${startFault(spec, error)}${tail === '' ? '' : `\n${tail}`}`), cause);
+    throw new Error(hide(`${startFault(spec, error, call)}${tail === '' ? '' : `\n${tail}`}`), cause);
   }
   const optionsOf = ({ signal, timeoutMs }: McpCall) => ({ signal, timeout: timeoutMs });
   return {
     serverInfo: asJson(client.getServerVersion() ?? {}),
     capabilities: asJson(client.getServerCapabilities() ?? {}),
     isOpen: () => isOpen,
-    tools: async (one) => (await told(client.listTools(undefined, optionsOf(one)))).tools.map((tool) => toolOf(asJson(tool))),
+    tools: async (one) => (await told(client.listTools(undefined, optionsOf(one)), one)).tools.map((tool) => toolOf(asJson(tool))),
     callTool: async (name, args, one, answers) => {
       const params = { name, arguments: args, ...answerParams(answers) };
-      const result = asJson(await told(client.callTool(params, { ...optionsOf(one), allowInputRequired: true })));
+      const result = asJson(await told(client.callTool(params, { ...optionsOf(one), allowInputRequired: true }), one));
       return result.resultType === 'input_required' ? questionOf(result) : resultOf(result);
     },
-    resources: async (one) => asJson(await told(client.listResources(undefined, optionsOf(one)))).resources ?? [],
-    readResource: async (uri, one) => asJson(await told(client.readResource({ uri }, optionsOf(one)))),
-    prompts: async (one) => asJson(await told(client.listPrompts(undefined, optionsOf(one)))).prompts ?? [],
-    prompt: async (name, args, one) => asJson(await told(client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one)))),
+    resources: async (one) => asJson(await told(client.listResources(undefined, optionsOf(one)), one)).resources ?? [],
+    readResource: async (uri, one) => asJson(await told(client.readResource({ uri }, optionsOf(one)), one)),
+    prompts: async (one) => asJson(await told(client.listPrompts(undefined, optionsOf(one)), one)).prompts ?? [],
+    prompt: async (name, args, one) => asJson(await told(client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one)), one)),
     close: () => client.close(),
   };
 }
@@ -125,7 +126,12 @@ function questionOf({ inputRequests, requestState }: JsonObject): McpQuestion {
   };
 }
 
-function startFault({ command }: McpSpec, error: unknown): string {
+function isTimeout(error: unknown): boolean {
+  return hasCode(error, SdkErrorCode.RequestTimeout);
+}
+
+function startFault({ command }: McpSpec, error: unknown, { timeoutMs }: McpCall): string {
+  if (isTimeout(error)) return `gave no answer within ${timeoutMs} ms (timeout_ms)`;
   return isSpawnFault(error) ? `failed to spawn ${command} (${String((error as { code?: unknown }).code)})` : errorText(error);
 }
 
@@ -138,7 +144,7 @@ const TAIL_CHARS = 2000;
 function openTransport(world: McpWorld, spec: McpSpec, timeoutMs: number) {
   if (spec.transport === 'http') {
     const headers = { ...spec.headers, ...variables(world, Object.entries(spec.headers_env ?? {})) };
-    const transport = new StreamableHTTPClientTransport(new URL(spec.url ?? ''), {
+    const transport = new HttpTransport(new URL(spec.url ?? ''), {
       requestInit: { headers },
       fetch: mcpFetch(world, timeoutMs),
     });
@@ -165,6 +171,23 @@ function openTransport(world: McpWorld, spec: McpSpec, timeoutMs: number) {
   const secrets = Object.entries(own).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
   return { transport, errorTail: () => tail.trim(), secrets: secrets.filter(isLong) };
 }
+
+/** An answer whose stream ends before it came would otherwise be awaited until the call times out. */
+class HttpTransport extends StreamableHTTPClientTransport {
+  override send(message: JSONRPCMessage | JSONRPCMessage[], options: SendOptions = {}): Promise<void> {
+    if (Array.isArray(message) || !('id' in message) || message.id === undefined || !('method' in message))
+      return super.send(message, options);
+    const error = { code: CONNECTION_LOST, message: 'the connection broke off before the answer came' };
+    const lost: JSONRPCMessage = { jsonrpc: '2.0', id: message.id, error };
+    // After an answer it is one of an unknown request, which the client drops.
+    return super.send(message, { ...options, onRequestStreamEnd: () => this.onmessage?.(lost) });
+  }
+}
+
+type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1] & object;
+
+/** Free for implementations to use, as the protocol has it. */
+const CONNECTION_LOST = -32_000;
 
 const SECRET_NAME = /key|token|secret|passw|auth|credential/i;
 

@@ -66,11 +66,16 @@ export class McpPool {
     return { kind: 'value', value: result.structured ?? result.text, ...(hasText ? { text: result.text } : {}) };
   }
 
-  /** Runs `use` over the server's connection, made now where there is none; whatever fails is a fault of the tool. */
-  async #use<T>(server: string, signal: AbortSignal, use: (connection: McpConnection, call: McpCall) => Promise<T>): Promise<T> {
+  /** How a call of the server is bounded. @throws HarnError `tool_error` for a server that is not configured */
+  callOf(server: string, signal: AbortSignal): McpCall {
     const spec = this.#specs.get(server);
     if (spec === undefined) throw toolFault(`no MCP server ${server} is configured`);
-    const call = { signal, timeoutMs: spec.timeout_ms ?? DEFAULT_TIMEOUT_MS };
+    return { signal, timeoutMs: spec.timeout_ms ?? DEFAULT_TIMEOUT_MS };
+  }
+
+  /** Runs `use` over the server's connection, made now where there is none; whatever fails is a fault of the tool. */
+  async #use<T>(server: string, signal: AbortSignal, use: (connection: McpConnection, call: McpCall) => Promise<T>): Promise<T> {
+    const call = this.callOf(server, signal);
     try {
       const connection = await this.connection(server, call);
       return await use(connection, call);

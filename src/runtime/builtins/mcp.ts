@@ -32,8 +32,6 @@ class McpClientHandle extends Handle {
   }
 }
 
-const CALL_TIMEOUT_MS = 60_000;
-
 function builtin(signature: string, doc: string, run: (context: Context, args: Args) => Promise<Value>): Builtin {
   return { signature, doc, colour: 'async', call: (context, _depth, ...args) => run(context, withoutHarness(args)) };
 }
@@ -62,9 +60,10 @@ async function use<T>(
   run: (connection: McpConnection, call: McpCall) => Promise<T>,
 ): Promise<T> {
   if (!(client instanceof McpClientHandle)) throw plainError(`${caller}: expected an mcp_client, got ${typeOf(client)}`);
-  const call = { signal: context.signal, timeoutMs: CALL_TIMEOUT_MS };
+  const pool = scriptPool(context.run);
+  const call = pool.callOf(client.server, context.signal);
   try {
-    return await run(await scriptPool(context.run).connection(client.server, call), call);
+    return await run(await pool.connection(client.server, call), call);
   } catch (error) {
     context.signal.throwIfAborted();
     throw plainError(`${caller}: ${startFault(error) ?? errorText(error)}`);

@@ -15,18 +15,44 @@ import { isAssignable, whyUnsatisfied } from './types-assignability.ts';
 interface CallSite {
   readonly args: readonly Element[];
   readonly span: Span;
+  /** Was there a handle before these? Then it may have been meant for the first parameter. */
+  readonly isAfterHandle?: boolean;
 }
 
-/** Checks a call against what the function declares. @returns the types of the result and of what was given */
-export function checkArguments(
+/** What a call comes to. */
+interface Checked {
+  readonly result: Type;
+  /** The arguments that belong to parameters, and their types. */
+  readonly args: readonly Element[];
+  readonly given: readonly Type[];
+}
+
+/** Checks a call against what the function declares. */
+export function checkArguments(state: CheckState, signature: Signature, node: CallSite, typeArgs: readonly TypeNode[] = []): Checked {
+  const given = inferArguments(state, node.args);
+  if (!beginsWithHandle(state, signature, node.args, given)) return checkGiven(state, signature, node, given, typeArgs);
+  return checkGiven(state, signature, { ...node, args: node.args.slice(1), isAfterHandle: true }, given.slice(1), typeArgs);
+}
+
+/**
+ * Builtins of the agent half drop a handle that comes before their arguments (spec/language.md 15.3); to others it is an argument
+ * like any. A parameter may carry the handle by its name alone.
+ */
+function beginsWithHandle(state: CheckState, signature: Signature, [first]: readonly Element[], [type]: readonly Type[]): boolean {
+  if (signature.kind !== 'builtin' || first === undefined || type === undefined || signature.params[0]?.name === 'harness') return false;
+  if (isHandle(type) || type.kind !== 'any') return isHandle(type);
+  const root = first.kind === 'Property' ? first.receiver : first;
+  if (root.kind !== 'Identifier') return false;
+  return /^_?harness$/.test(root.name) || (first.kind === 'Property' && isHandle(state.scope.value(root.name)?.type ?? ANY));
+}
+
+function checkGiven(
   state: CheckState,
   signature: Signature,
   node: CallSite,
-  typeArgs: readonly TypeNode[] = [],
-): { readonly result: Type; readonly given: readonly Type[] } {
-  const types = inferArguments(state, node.args);
-  // Builtins of the agent half drop a handle that comes before their arguments (spec/language.md 15.3).
-  if (signature.kind === 'builtin' && types[0] !== undefined && isHandle(types[0])) return { result: ANY, given: types };
+  types: readonly Type[],
+  typeArgs: readonly TypeNode[],
+): Checked {
   const bindings = explicitBindings(state, signature, typeArgs, node.span);
   const spreadAt = node.args.findIndex(({ kind }) => kind === 'Spread');
   if (spreadAt === -1) warnAboutCount(state, signature, node);
@@ -55,7 +81,7 @@ export function checkArguments(
     if (!isLeftOut && param.meant !== undefined) warnAboutKind(state, signature.name, param.name, param.meant, arg, given);
     checkBounds(state, signature, wanted, bindings, arg.span);
   }
-  return { result: substitute(signature.result, bindings, signature.typeParams), given: types };
+  return { result: substitute(signature.result, bindings, signature.typeParams), args: node.args, given: types };
 }
 
 /** A builtin decides by the value it gets: it refuses only what can in no case be right. */
@@ -106,6 +132,7 @@ function warnAboutCount(state: CheckState, signature: Signature, node: CallSite)
   const { required, params, name } = signature;
   const given = node.args.length;
   if (signature.rest !== undefined || (given >= required && given <= params.length)) return;
+  if (node.isAfterHandle === true && given < required) return;
   const wanted = required === params.length ? String(required) : `${required}-${params.length}`;
   if (signature.kind === 'builtin' && node.args.some((arg) => isForeignWord(state, arg))) return;
   const isOutput = signature.kind === 'builtin' && given > params.length && /^(?:e?print(?:ln)?|log)$/.test(name);

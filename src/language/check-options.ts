@@ -3,7 +3,6 @@ import type { Element, Expression } from './ast.ts';
 import { CHECKER_CODES } from './check-codes.ts';
 import type { Signature } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
-import { isHandle } from './type-resolve.ts';
 import { ANY, kindOf, membersOf, renderType, type ShapeField, type Type, withoutNil } from './types.ts';
 import { isAssignable } from './types-assignability.ts';
 
@@ -19,9 +18,8 @@ type ShapeType = Extract<Type, { kind: 'shape' }>;
 /** A field of this name says that the shape lists not all names: of others only a near miss is doubted. */
 const MORE = '_more';
 
-/** @param given types of the arguments; a handle before them is dropped, as the builtin does */
+/** @param given types of the arguments */
 export function checkOptions(state: CheckState, signature: Signature, args: readonly Element[], given: readonly Type[]): void {
-  if (given[0] !== undefined && isHandle(given[0])) return checkOptions(state, signature, args.slice(1), given.slice(1));
   const spreadAt = args.findIndex(({ kind }) => kind === 'Spread');
   for (const [index, param] of signature.params.entries()) {
     const shape = shapeIn(param.meant ?? param.type);

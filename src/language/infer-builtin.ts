@@ -17,8 +17,8 @@ export function callBuiltin(state: CheckState, name: string, text: string, node:
   if (name === 'unreachable') return checkUnreachable(state, node);
   lintAmbientStdio(state, name, node.callee.span);
   const signature = builtinSignature(state, name, text);
-  const { result, given } = checkArguments(state, signature, node, node.typeArgs);
-  checkOptions(state, signature, node.args, given);
+  const { result, args, given } = checkArguments(state, signature, node, node.typeArgs);
+  checkOptions(state, signature, args, given);
   const [first = ANY] = given;
   switch (name) {
     case 'Ok':

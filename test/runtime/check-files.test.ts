@@ -173,6 +173,8 @@ test.each([
   'agent_loop("a", nil, {max_iterations: 3, provider: "mine", mine: {top_a: 1}})',
   'llm_call("a", nil, {reasoning_effort: "low"})',
   'agent_loop("a", nil, {max_iterations: nil, temperature: 1, timeout: 30s, tools: [], nudge: env("NUDGE")})',
+  'fn f(harness, w) {\n  spawn_agent(harness, {task: "a"})\n  suspend_agent(harness, w, "r", {wait_ms: 1})\n}\nf(nil, nil)',
+  'fn main(harness: Harness) { agent_loop(harness.agent, "x", nil, {provider: "mock"}) }',
   'resume_agent("w", {anything: "else"})\nresume_agent("w", 5)',
   'fn f(n: int | nil) { agent_loop("a", nil, {max_iterations: n}) }\nf(1)',
   'let options = {max_iteration: 3}\nagent_loop("a", nil, options)',

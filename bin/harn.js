@@ -61,11 +61,10 @@ class Packs {
     // `extend` is how the build makes one cache of several runs.
     const isWhole = process.env.HARN_CODE_CACHE !== 'extend' && cachedData !== undefined && !script.cachedDataRejected;
     if (!isWhole) this.#compiled.set(pack, script);
-    const module = { exports: {} };
-    this.#exports.set(pack, module.exports);
-    script.runInThisContext()(module.exports, this.require, module, file, this.#folder);
-    this.#exports.set(pack, module.exports);
-    return module.exports;
+    const exports = {};
+    this.#exports.set(pack, exports);
+    script.runInThisContext()(exports, this.require, file, this.#folder);
+    return exports;
   }
 
   /** For the next start. A cache that cannot be written is no cache. */

@@ -92,8 +92,10 @@ interface Chunks {
   readonly imports: ReadonlyMap<string, readonly string[]>;
   /** The chunk that holds this module, or `HELPERS`. */
   readonly homeOf: ReadonlyMap<string, string>;
-  /** The chunk that begins with this module. */
+  /** The chunk that begins with this module: the one of the program, of an `import()`, or of a bundle of its own. */
   readonly entryChunk: ReadonlyMap<string, string>;
+  /** Names that a chunk exports. */
+  readonly exports: ReadonlyMap<string, readonly string[]>;
 }
 
 const SHARED: BuildOptions = {
@@ -109,27 +111,27 @@ const SHARED: BuildOptions = {
 };
 
 async function readChunks(root: string): Promise<Chunks> {
-  const options: BuildOptions = {
+  const options = {
     ...SHARED,
     absWorkingDir: root,
     outdir: 'chunks',
     format: 'esm',
     write: false,
+    metafile: true,
     define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'undefined' },
     logOverride: { 'empty-import-meta': 'silent' },
-  };
+  } satisfies BuildOptions;
   const { outputFiles, metafile } = await build({
     ...options,
     entryPoints: ['src/cli/main.ts'],
     splitting: true,
-    write: false,
-    metafile: true,
     plugins: [{ name: 'alone', setup: ({ onResolve }) => onResolve({ filter: /\.ts$/ }, ({ path }) => aloneChunk(path)) }],
   });
-  const alone = await build({ ...options, write: false, entryPoints: [...ALONE] });
+  const alone = await build({ ...options, entryPoints: [...ALONE] });
   const outputs = Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output] as const);
+  const withAlone = [...outputs, ...Object.entries(alone.metafile.outputs).map(([path, output]) => [basename(path), output] as const)];
   return {
-    texts: new Map([...outputFiles, ...(alone.outputFiles ?? [])].map(({ path, text }) => [basename(path), text])),
+    texts: new Map([...outputFiles, ...alone.outputFiles].map(({ path, text }) => [basename(path), text])),
     imports: new Map(outputs.map(([chunk, output]) => [chunk, staticImports(output)])),
     homeOf: new Map(
       outputs.flatMap(([chunk, { inputs }]) => {
@@ -137,7 +139,8 @@ async function readChunks(root: string): Promise<Chunks> {
         return (modules.length > 0 ? modules : [HELPERS]).map((module) => [module, chunk] as const);
       }),
     ),
-    entryChunk: new Map(outputs.flatMap(([chunk, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, chunk] as const]))),
+    entryChunk: new Map(withAlone.flatMap(([chunk, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, chunk] as const]))),
+    exports: new Map(withAlone.map(([chunk, output]) => [chunk, output.exports])),
   };
 }
 
@@ -177,30 +180,62 @@ function addWithImports(chunks: Chunks, chunk: string, found: Set<string>): void
   for (const imported of chunks.imports.get(chunk) ?? []) addWithImports(chunks, imported, found);
 }
 
-/** One CommonJS function that exports a namespace for each of its chunks. Other packs are required as `./PACK.cjs#CHUNK`. */
+/**
+ * One function `(pack, require, __filename, __dirname)` that puts a namespace for each of its chunks into `pack`. Other packs are required as
+ * `./PACK.cjs#CHUNK`; so is what the pack imports of itself by `import()`, which would otherwise be kept from being one scope.
+ */
 async function bundlePack(chunks: Chunks, pack: string, members: readonly string[], packOf: ReadonlyMap<string, string>): Promise<string> {
   const plugin: Plugin = {
     name: 'packs',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.\// }, ({ path }) => {
+      onResolve({ filter: /^\.\// }, ({ path, kind }) => {
         const chunk = basename(path);
         const home = packOf.get(chunk);
-        return home === pack ? { path: chunk, namespace: 'chunk' } : { path: `./${home}.cjs#${nameOf(chunk)}`, external: true };
+        if (home === pack && kind === 'import-statement') return { path: chunk, namespace: 'chunk' };
+        return { path: `./${home}.cjs#${nameOf(chunk)}`, external: true };
       });
-      onLoad({ filter: /./, namespace: 'chunk' }, ({ path }) => ({ contents: chunks.texts.get(path) ?? '', loader: 'js' }));
+      onLoad({ filter: /./, namespace: 'chunk' }, ({ path }) => ({ contents: withRequires(chunks.texts.get(path) ?? ''), loader: 'js' }));
     },
   };
-  const entry = members.map((chunk) => `export * as ${nameOf(chunk)} from './${chunk}';\n`).join('');
+  const wanted = namesWantedElsewhere(chunks, members, packOf);
   const { outputFiles } = await build({
     ...SHARED,
-    stdin: { contents: entry, resolveDir: '/' },
+    stdin: { contents: members.map((chunk) => renderNamespace(chunk, wanted.get(chunk) ?? new Set())).join(''), resolveDir: '/' },
     format: 'cjs',
     write: false,
     plugins: [plugin],
-    // V8 scripts have no import() of their own; esbuild makes it a promise of require().
+    // What is left of them is for modules of Node: V8 scripts have no import() of their own.
     supported: { 'dynamic-import': false },
   });
-  return `(function (exports, require, module, __filename, __dirname) {${outputFiles?.[0]?.text}\n})`;
+  return `(function (pack, require, __filename, __dirname) {${outputFiles?.[0]?.text}\n})`;
+}
+
+/** esbuild would make a copy of each namespace that is imported later, with a getter for each name. */
+function withRequires(text: string): string {
+  return text.replace(/\bimport\(("\.\/[\w-]+\.js")\)/g, 'Promise.resolve().then(()=>require($1))');
+}
+
+/** Names of each chunk that chunks of other packs import, or that may be imported later. */
+function namesWantedElsewhere(
+  chunks: Chunks,
+  members: readonly string[],
+  packOf: ReadonlyMap<string, string>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const entries = new Set(chunks.entryChunk.values());
+  const wanted = new Map(members.map((chunk) => [chunk, new Set(entries.has(chunk) ? chunks.exports.get(chunk) : [])]));
+  for (const [user, text] of chunks.texts) {
+    if (packOf.get(user) === packOf.get(members[0] as string)) continue;
+    for (const [, names, chunk] of text.matchAll(/\bimport\s*\{([^}]*)\}\s*from\s*"\.\/([\w-]+\.js)"/g)) {
+      for (const name of (names as string).split(',')) wanted.get(chunk as string)?.add(name.trim().replace(/\s+as\s.*/, ''));
+    }
+  }
+  return wanted;
+}
+
+function renderNamespace(chunk: string, names: ReadonlySet<string>): string {
+  const all = nameOf(chunk);
+  const getters = [...names].map((name) => `get ${name}(){return ${all}.${name}}`);
+  return `import * as ${all} from './${chunk}';\npack.${all} = {${getters.join(',')}};\n`;
 }
 
 function nameOf(chunk: string): string {

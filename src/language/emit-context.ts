@@ -5,6 +5,7 @@ import type { ColourEnvironment, Colours } from './colour.ts';
 import { declaredElsewhere } from './emit-elsewhere.ts';
 import { line } from './emit-layout.ts';
 import type { TypeNames } from './emit-types.ts';
+import { foreignName } from './foreign-syntax.ts';
 import type { Kind, KindTable } from './kinds.ts';
 import type { FunctionScope, Resolution, Variable } from './scope.ts';
 import type { TreeNode } from './walk.ts';
@@ -127,7 +128,7 @@ export function globalName(fn: FunctionState, name: string): string {
 export function undefinedName(fn: FunctionState, node: Identifier, raise: 'undefinedVariable' | 'undefinedCall'): string {
   const { name, span } = node;
   const near = fn.module.resolution.namesAround(node);
-  const hint = declaredElsewhere(fn.module.program, name);
+  const hint = declaredElsewhere(fn.module.program, name) ?? foreignName(name);
   const help = hint === undefined ? '' : `, ${JSON.stringify(hint)}`;
   return `${line(span.line)}R.${raise}(M, ${JSON.stringify(name)}, ${span.line}, ${span.column}, ${JSON.stringify(near)}${help})`;
 }

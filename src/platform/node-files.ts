@@ -1,4 +1,24 @@
-import * as fs from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { FileHandle, FileStat, Files } from './platform.ts';
 
@@ -9,65 +29,65 @@ export class NodeFiles implements Files {
   }
 
   readText(path: string): string {
-    return fs.readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   }
 
   readBytes(path: string): Uint8Array {
-    return new Uint8Array(fs.readFileSync(path));
+    return new Uint8Array(readFileSync(path));
   }
 
   readRange(path: string, offset: number, length: number): Uint8Array {
-    const descriptor = fs.openSync(path, 'r');
+    const descriptor = openSync(path, 'r');
     try {
       const buffer = Buffer.allocUnsafe(length);
       let filled = 0;
       for (;;) {
-        const count = fs.readSync(descriptor, buffer, filled, length - filled, offset + filled);
+        const count = readSync(descriptor, buffer, filled, length - filled, offset + filled);
         filled += count;
         if (count === 0 || filled === length) return new Uint8Array(buffer.buffer, buffer.byteOffset, filled);
       }
     } finally {
-      fs.closeSync(descriptor);
+      closeSync(descriptor);
     }
   }
 
   write(path: string, data: string | Uint8Array, mode?: number): void {
-    fs.writeFileSync(path, data, mode === undefined ? {} : { mode });
+    writeFileSync(path, data, mode === undefined ? {} : { mode });
   }
 
   append(path: string, data: string | Uint8Array): void {
-    fs.appendFileSync(path, data);
+    appendFileSync(path, data);
   }
 
   open(path: string, how: 'exclusive' | 'append' | 'truncate', mode = 0o666): FileHandle {
     const flags = { exclusive: 'wx', append: 'a', truncate: 'w' }[how];
-    return new NodeFileHandle(fs.openSync(path, flags, mode));
+    return new NodeFileHandle(openSync(path, flags, mode));
   }
 
   rename(from: string, to: string): void {
-    fs.renameSync(from, to);
+    renameSync(from, to);
   }
 
   link(from: string, to: string): void {
-    fs.linkSync(from, to);
+    linkSync(from, to);
   }
 
   unlink(path: string): void {
-    fs.unlinkSync(path);
+    unlinkSync(path);
   }
 
   remove(path: string): void {
-    fs.rmSync(path, { recursive: true });
+    rmSync(path, { recursive: true });
   }
 
   mkdir(path: string, mode?: number): void {
     // Not Node's recursive form: it tries for ever where a system says of a folder that is there that it is not (/proc).
     try {
-      fs.mkdirSync(path, mode);
+      mkdirSync(path, mode);
     } catch (error) {
-      if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
       const parent = dirname(path);
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || fs.existsSync(parent)) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(parent)) throw error;
       this.mkdir(parent, mode);
       this.mkdir(path, mode);
     }
@@ -76,18 +96,18 @@ export class NodeFiles implements Files {
   syncDirectory(path: string): void {
     // Windows cannot open a directory; its renames are durable by themselves.
     if (process.platform === 'win32') return;
-    const descriptor = fs.openSync(path, 'r');
+    const descriptor = openSync(path, 'r');
     try {
-      fs.fsyncSync(descriptor);
+      fsyncSync(descriptor);
     } finally {
-      fs.closeSync(descriptor);
+      closeSync(descriptor);
     }
   }
 
   stat(path: string): FileStat | undefined {
-    const link = fs.lstatSync(path, { throwIfNoEntry: false });
+    const link = lstatSync(path, { throwIfNoEntry: false });
     if (link === undefined) return undefined;
-    const stat = link.isSymbolicLink() ? (fs.statSync(path, { throwIfNoEntry: false }) ?? link) : link;
+    const stat = link.isSymbolicLink() ? (statSync(path, { throwIfNoEntry: false }) ?? link) : link;
     return {
       sizeBytes: stat.size,
       isFile: stat.isFile(),
@@ -100,19 +120,19 @@ export class NodeFiles implements Files {
   }
 
   exists(path: string): boolean {
-    return fs.existsSync(path);
+    return existsSync(path);
   }
 
   list(path: string): string[] {
-    return fs.readdirSync(path);
+    return readdirSync(path);
   }
 
   realPath(path: string): string {
-    return fs.realpathSync(resolve(path));
+    return realpathSync(resolve(path));
   }
 
   copy(from: string, to: string): void {
-    fs.cpSync(from, to, { recursive: true });
+    cpSync(from, to, { recursive: true });
   }
 
   tempDirectory(): string {
@@ -129,14 +149,14 @@ class NodeFileHandle implements FileHandle {
 
   write(data: string | Uint8Array): void {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    for (let offset = 0; offset < bytes.length; ) offset += fs.writeSync(this.#descriptor, bytes, offset);
+    for (let offset = 0; offset < bytes.length; ) offset += writeSync(this.#descriptor, bytes, offset);
   }
 
   sync(): void {
-    fs.fsyncSync(this.#descriptor);
+    fsyncSync(this.#descriptor);
   }
 
   close(): void {
-    fs.closeSync(this.#descriptor);
+    closeSync(this.#descriptor);
   }
 }

@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly stateRoot: string;
   readonly onAgentEvent?: Run['onAgentEvent'];
   /** Set by the command line: what to tell of warnings before the program runs. */
-  readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
+  readonly onWarnings?: (warnings: readonly Diagnostic[]) => Promise<void>;
   /** By default every program is compiled. */
   readonly programs?: ProgramSource;
   /** Gets the run before anything happens in it, to watch signals. */
@@ -100,7 +100,7 @@ export async function runScript(options: RunOptions): Promise<RunOutcome> {
   try {
     const { path: scriptPath, text } = options.script;
     program = await programSource(host).compile(scriptPath, text);
-    options.onWarnings?.(program.warnings);
+    if (program.warnings.length > 0) await options.onWarnings?.(program.warnings);
     await options.prepare?.(context);
     const value = await runProgram(host, context, program);
     await options.afterwards?.(context);

@@ -1,4 +1,3 @@
-import { foreignName } from '../language/foreign-syntax.ts';
 import {
   addOwned,
   index,
@@ -126,14 +125,14 @@ function undefinedVariable(
   const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined variable: ${name}`) : runtimeError(`Undefined variable: ${name} (did you mean \`${near}\`?)`);
-  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: help ?? foreignName(name) });
+  throw Object.assign(error, { at: { line, column, length: [...name].length }, help });
 }
 
 function undefinedCall(module: ModuleRecord, name: string, line: number, column: number, inSight: readonly string[], help?: string): never {
   const near = module.nearName(name, inSight);
   const error =
     near === undefined ? bareError(`Undefined builtin: ${name}`) : runtimeError(`Undefined builtin: ${name} (did you mean \`${near}\`?)`);
-  throw Object.assign(error, { at: { line, column, length: [...name].length }, help: help ?? foreignName(name) });
+  throw Object.assign(error, { at: { line, column, length: [...name].length }, help });
 }
 
 // ---- dicts, structs, destructuring ----

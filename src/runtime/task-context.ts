@@ -75,6 +75,10 @@ export class TaskTree {
     void work.then(() => this.#background.delete(work));
   }
 
+  get hasBackground(): boolean {
+    return this.#background.size > 0;
+  }
+
   /** Resolves when all work beside the entry has ended. */
   async background(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);

@@ -18,11 +18,10 @@ function evaluate(pack) {
   const file = join(folder, pack);
   const cache = `${file}.${process.version}-${process.arch}.cache`;
   const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
-  const module = { exports: {} };
-  packs.set(pack, module.exports);
-  new Script(readFileSync(file, 'latin1'), { filename: pack, cachedData }).runInThisContext()(module.exports, load, module, file, folder);
-  packs.set(pack, module.exports);
-  return module.exports;
+  const exports = {};
+  packs.set(pack, exports);
+  new Script(readFileSync(file, 'latin1'), { filename: pack, cachedData }).runInThisContext()(exports, load, file, folder);
+  return exports;
 }
 
 const words = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { lazily } from '../../base/lazily.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
@@ -34,7 +35,8 @@ export async function run(
   afterwards?: RunOptions['afterwards'],
 ): Promise<number> {
   const { options } = args;
-  const palette = await paletteFor(platform, 'stderr');
+  // To find out about a terminal takes as long as to run a small script; few runs have to.
+  const palette = lazily(() => paletteFor(platform, 'stderr'));
   const script = await readScript(platform, args);
   const programs = cachedPrograms(platform);
   const models = modelFlags(platform, args, output);
@@ -55,8 +57,8 @@ export async function run(
     prepare: (context) => models.apply(context.run),
     ...(afterwards === undefined ? {} : { afterwards }),
     ...(programs === undefined ? {} : { programs }),
-    onWarnings: (warnings) => {
-      for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, palette));
+    onWarnings: async (warnings) => {
+      for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, await palette()));
     },
   });
   const outcome = await Promise.race(ended === undefined ? [running] : [running, ended]);
@@ -89,7 +91,13 @@ function shown(platform: Platform, diagnostic: Diagnostic): Diagnostic {
 }
 
 /** Prints how the run ended. @returns the exit code */
-function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, palette: Palette, source: string): number {
+async function finish(
+  platform: Platform,
+  outcome: RunOutcome,
+  output: RunOutput,
+  palette: () => Promise<Palette>,
+  source: string,
+): Promise<number> {
   switch (outcome.kind) {
     case 'value': {
       const failed = errText(outcome.value);
@@ -105,9 +113,10 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
       output.json?.result(null, outcome.exitCode);
       return outcome.exitCode;
     case 'rejected': {
+      const colours = await palette();
       const diagnostics = outcome.diagnostics.map((diagnostic) => {
         const text = sourceOf(platform, diagnostic, source);
-        output.err(renderDiagnostic(shown(platform, diagnostic), text, palette));
+        output.err(renderDiagnostic(shown(platform, diagnostic), text, colours));
         return diagnosticToJson(shown(platform, diagnostic), text);
       });
       const [first] = outcome.diagnostics;
@@ -123,7 +132,7 @@ function finish(platform: Platform, outcome: RunOutcome, output: RunOutput, pale
     }
     case 'failed': {
       const { code = 'runtime', message, data, at, help } = outcome.failure;
-      output.err(renderFailure(platform, outcome.failure, palette));
+      output.err(renderFailure(platform, outcome.failure, await palette()));
       const place = at === undefined ? {} : { at: { path: shortPath(platform, at.path), line: at.line } };
       output.json?.failure({ code, message, details: { ...data, ...place, ...(help === undefined ? {} : { help }) } }, EXIT.failure);
       return EXIT.failure;

@@ -95,7 +95,7 @@ export async function endTasks(run: Run): Promise<void> {
   // Frozen time would never end the wait for a task that ignores its signal.
   if (run.platform.clock instanceof ControlledClock) run.platform.clock.unmock();
   tree.scopeOf(run.signal).cancelChildren(cancelledError());
-  await withinRealTime(run, tree.background());
+  if (tree.hasBackground) await withinRealTime(run, tree.background());
   run.end(cancelledError());
   tree.interrupts.close();
 }

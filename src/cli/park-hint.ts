@@ -1,3 +1,6 @@
+import type { Run } from '../runtime/context.ts';
+import { stopSignals } from '../runtime/stop-signals.ts';
+
 /** What the terminal is told of a loop that waits for somebody (spec/agents.md 12.6, 12.7). */
 export interface ParkFacts {
   readonly workerId: string;
@@ -14,9 +17,15 @@ export function parkHint({ workerId, reason, snapshotPath }: ParkFacts): string 
   return `harn: agent parked (${workerId}): ${firstLine(reason)}\n${resumeLine(snapshotPath)}`;
 }
 
-/** The same for a loop that a signal cut off inside a turn. */
-export function interruptedHint({ workerId, snapshotPath }: Omit<ParkFacts, 'reason'>, signal: string): string {
-  return `harn: agent interrupted (${workerId}): signal ${signal}\n${resumeLine(snapshotPath)}`;
+/** The same for a loop that was cut off inside a turn. @param why such as `signal SIGTERM` */
+export function interruptedHint({ workerId, snapshotPath }: Omit<ParkFacts, 'reason'>, why: string): string {
+  return `harn: agent interrupted (${workerId}): ${why}\n${resumeLine(snapshotPath)}`;
+}
+
+/** What the terminal is told of loops that still run when nobody waits for them any more. */
+export function cutOffHints(run: Run): string[] {
+  const running = stopSignals(run).handler?.running() ?? [];
+  return running.map((loop) => interruptedHint(loop, 'the run ended before it did'));
 }
 
 function resumeLine(snapshotPath: string): string {

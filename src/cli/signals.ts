@@ -92,7 +92,7 @@ export class SignalWatch {
 
   #settle(signal: StopSignal, handler: StopHandler): void {
     const stopped = handler.settle(signal);
-    for (const loop of stopped.interrupted) this.#hint(interruptedHint(loop, signal));
+    for (const loop of stopped.interrupted) this.#hint(interruptedHint(loop, `signal ${signal}`));
     this.#finish(signal, stopped);
   }
 

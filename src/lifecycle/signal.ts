@@ -35,6 +35,15 @@ export function settleForSignal(lifecycle: Lifecycle, signal: string): StoppedWo
   return { parked, interrupted };
 }
 
+/**
+ * Workers that a process would cut off by ending now; their journals hold them. One that rests between two cycles, and
+ * a daemon that idles, lose nothing.
+ */
+export function workersAtWork({ registry, running }: Lifecycle): readonly Worker[] {
+  const known = [...new Set([...registry.list(), ...running])];
+  return known.filter(({ tenure, status, idleWake }) => tenure !== undefined && status !== 'awaiting' && idleWake === undefined);
+}
+
 async function parkOne(lifecycle: Lifecycle, worker: Worker, reason: string, graceMs: number): Promise<void> {
   try {
     await suspendWorker(lifecycle, worker, { reason, initiator: 'operator', conditions: undefined, resumeBy: undefined, waitMs: graceMs });

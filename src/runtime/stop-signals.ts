@@ -15,6 +15,8 @@ export interface StopHandler {
   park(signal: StopSignal, graceMs: number): Promise<void>;
   /** Takes stock of them at once: whatever has not parked by now stays as its journal has it. */
   settle(signal: StopSignal): StoppedLoops;
+  /** Loops that still run; the end of the process cuts them off. */
+  running(): StoppedLoops['interrupted'];
 }
 
 /**

@@ -123,6 +123,57 @@ describe('a parked loop', () => {
     expect([resumed.code, resumed.stdout.split('\n')[0]]).toEqual([0, 'resumed']);
   });
 
+  test('R59: the model of a root that goes on in another process resumes the child that it started before', () => {
+    const script = `
+tool hire() -> string {
+  return wait_agent(spawn_agent({task: "count", name: "kid", options: {provider: "mock", tool_format: "native"}})).id
+}
+println(agent_loop("root", nil, {provider: "mock", tool_format: "native", tools: hire, subagents: true}).status)
+`;
+    const asks = (reason: string): object => ({ tool_calls: [{ name: 'agent_await_resumption', arguments: { reason } }] });
+    world.write('family.harn', script);
+    world.harn([
+      'run',
+      '--llm-mock',
+      mock('park.jsonl', [{ tool_calls: [{ name: 'hire' }] }, asks('how many?'), asks('kid waits')]),
+      'family.harn',
+    ]);
+    const snapshots = world.snapshots().map((path) => JSON.parse(readFileSync(path, 'utf8')));
+    const kid = snapshots.find(({ name }) => name === 'kid');
+    const root = snapshots.find(({ name }) => name !== 'kid');
+    const resumes = { tool_calls: [{ name: 'subagent_resume', arguments: { handle: kid.id, input: 'seven' } }] };
+    const answers = mock('go.jsonl', [
+      { ...resumes, match: '*tell the kid*', consume_match: true },
+      { text: 'seven stars', match: '*count*' },
+      { text: 'it is told', match: '*tell the kid*', consume_match: true },
+    ]);
+    const resumed = world.harn(['run', '--resume', root.id, '--llm-mock', answers, '--', 'tell the kid']);
+    expect(resumed).toEqual({
+      code: 0,
+      stdout: 'it is told\n',
+      stderr: `harn: agent interrupted (${kid.id}): the run ended before it did\nharn: resume with: harn run --resume .harn/workers/${kid.id}.json\n`,
+    });
+    const finished = world.harn(['run', '--resume', `.harn/workers/${kid.id}.json`, '--llm-mock', answers]);
+    expect(finished).toMatchObject({ code: 0, stdout: 'seven stars\n' });
+  });
+
+  test('a worker that nobody waited for is told when the run ends before it, and can go on', () => {
+    world.write('left.harn', 'println(spawn_agent({task: "slow", options: {provider: "mock"}}).status)');
+    const run = world.harn(['run', 'left.harn']);
+    const [id] = /worker_[0-9a-f-]+/.exec(run.stderr) ?? [];
+    expect(run).toEqual({
+      code: 0,
+      stdout: 'running\n',
+      stderr: `harn: agent interrupted (${id}): the run ended before it did\nharn: resume with: harn run --resume .harn/workers/${id}.json\n`,
+    });
+    expect(world.harn(['run', '--quiet', 'left.harn']).stderr).toBe('');
+    const last = events(world.harn(['run', '--json', 'left.harn']).stdout).at(-1);
+    expect(last?.data).toMatchObject({ event_type: 'result', exit_code: 0 });
+    expect(world.harn(['run', '--resume', String(id), '--llm-mock', mock('slow.jsonl', [{ text: 'done after all' }])]).stdout).toBe(
+      'done after all\n',
+    );
+  });
+
   test('R70: the model sees the whole old conversation and the input', () => {
     const snapshot = park();
     world.harn(['run', '--resume', snapshot, '--llm-mock', finish(), '--', 'the typo is in line 3']);

@@ -17,7 +17,7 @@ import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { type RunOutput, withRunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
-import { parkHint } from '../park-hint.ts';
+import { cutOffHints, parkHint } from '../park-hint.ts';
 import { UsageError } from '../parse-options.ts';
 import type { RunArguments } from '../run-options.ts';
 import { SignalWatch } from '../signals.ts';
@@ -59,7 +59,10 @@ async function resume(platform: Platform, args: RunArguments, output: RunOutput)
     });
     const summary = await Promise.race([resumed, signals.ended]);
     if (typeof summary === 'number') return summary;
-    if (options.quiet !== true) hintAtPark(output, summary);
+    if (options.quiet !== true) {
+      hintAtPark(output, summary);
+      for (const hint of cutOffHints(host)) output.err(hint);
+    }
     return await showSummary(output, summary);
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -5,6 +5,7 @@ import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } 
 import type { Platform } from '../../platform/platform.ts';
 import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
+import type { Run } from '../../runtime/context.ts';
 import { toShownJson } from '../../runtime/json.ts';
 import { INLINE, isUnfiled, STDIN } from '../../runtime/program/project-root.ts';
 import type { Failure } from '../../runtime/report.ts';
@@ -16,6 +17,7 @@ import { EXIT } from '../exit-codes.ts';
 import { modelFlags } from '../model-flags.ts';
 import { type RunOutput, withRunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
+import { cutOffHints } from '../park-hint.ts';
 import { UsageError } from '../parse-options.ts';
 import type { RunArguments } from '../run-options.ts';
 import { SignalWatch } from '../signals.ts';
@@ -41,7 +43,7 @@ export async function run(
   const programs = cachedPrograms(platform);
   const models = modelFlags(platform, args, output);
   const policy = builtinPolicy(args);
-  let ended: Promise<number> | undefined;
+  let started: { readonly host: Run; readonly ended: Promise<number> } | undefined;
   const running = runScript({
     platform,
     script,
@@ -51,7 +53,7 @@ export async function run(
     onHost: (host) => {
       setBuiltinPolicy(host, policy);
       approvalsOf(host).areGranted = options.yes === true;
-      ended = new SignalWatch(platform, host, output, { quiet: options.quiet === true }).ended;
+      started = { host, ended: new SignalWatch(platform, host, output, { quiet: options.quiet === true }).ended };
     },
     onAgentEvent: agentEventListener(platform, output, { quiet: options.quiet === true }),
     prepare: (context) => models.apply(context.run),
@@ -61,10 +63,11 @@ export async function run(
       for (const warning of warnings) output.err(renderDiagnostic(shown(platform, warning), script.text, await palette()));
     },
   });
-  const outcome = await Promise.race(ended === undefined ? [running] : [running, ended]);
+  const outcome = await Promise.race(started === undefined ? [running] : [running, started.ended]);
   models.finish();
   if (typeof outcome === 'number') return outcome;
   programs?.keep();
+  if (started !== undefined && options.quiet !== true) for (const hint of cutOffHints(started.host)) output.err(hint);
   return finish(platform, outcome, output, palette, script.text);
 }
 

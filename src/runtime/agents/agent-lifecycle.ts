@@ -7,7 +7,7 @@ import { drainPipeline } from '../../lifecycle/drain.ts';
 import type { HookTape } from '../../lifecycle/hooks.ts';
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../../lifecycle/persist.ts';
-import { parkForSignal, settleForSignal } from '../../lifecycle/signal.ts';
+import { parkForSignal, settleForSignal, workersAtWork } from '../../lifecycle/signal.ts';
 import { summaryOf } from '../../lifecycle/summary.ts';
 import type { Worker } from '../../lifecycle/worker.ts';
 import { realClock } from '../../platform/controlled-clock.ts';
@@ -75,6 +75,7 @@ function createForRun(run: Run): Lifecycle {
   handleStop(run, {
     park: (signal, graceMs) => parkForSignal(lifecycle, signal, graceMs),
     settle: (signal) => stoppedLoops(lifecycle, signal),
+    running: () => cutOff(lifecycle, workersAtWork(lifecycle)),
   });
   services.runTurnHook = async (event, payload, sessionId) => {
     const outcome = await lifecycle.hooks.runChain(event, payload, tapeOf(services, sessionId));
@@ -118,8 +119,12 @@ function stoppedLoops(lifecycle: Lifecycle, signal: StopSignal): StoppedLoops {
   const { parked, interrupted } = settleForSignal(lifecycle, signal);
   return {
     suspensions: rootsFirst(parked).map((worker) => suspensionOf(lifecycle, worker)),
-    interrupted: interrupted.map((worker) => ({ workerId: worker.id, snapshotPath: shownPathOf(lifecycle, worker) })),
+    interrupted: cutOff(lifecycle, interrupted),
   };
+}
+
+function cutOff(lifecycle: Lifecycle, workers: readonly Worker[]): StoppedLoops['interrupted'] {
+  return workers.map((worker) => ({ workerId: worker.id, snapshotPath: shownPathOf(lifecycle, worker) }));
 }
 
 function rootsFirst(workers: readonly Worker[]): Worker[] {

@@ -1,5 +1,6 @@
 import { AWAIT_RESUMPTION_SPEC } from '../../agent/self-park.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { ancestorsOf } from '../../lifecycle/ancestors.ts';
 import { notStructuralError } from '../../lifecycle/sus-errors.ts';
 import { builtinFunction, loadBuiltins } from '../builtin-access.ts';
 import { callValue } from '../call.ts';
@@ -8,6 +9,7 @@ import { dictOf } from '../dict.ts';
 import { plainError, thrownText } from '../errors.ts';
 import { Dict, type HarnFunction, isCallable, typeOf, type Value } from '../value.ts';
 import { currentLoop } from './agent-context.ts';
+import { lifecycleOf } from './agent-lifecycle.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue, field } from './agent-values.ts';
 
@@ -44,7 +46,7 @@ const PAUSE = entryOf(
   },
   PARENT,
   async (context, args) => {
-    const handle = await ownHandle(context, 'subagent_pause', field(args, 'handle'));
+    const handle = ownHandle(context, 'subagent_pause', field(args, 'handle'));
     const reason = field(args, 'reason');
     if (typeof reason !== 'string' || reason.trim() === '') throw thrownText('subagent_pause: reason is required');
     audit(context, 'subagent_pause', handle, reason);
@@ -66,7 +68,7 @@ const RESUME = entryOf(
   },
   PARENT,
   async (context, args) => {
-    const handle = await ownHandle(context, 'subagent_resume', field(args, 'handle'));
+    const handle = ownHandle(context, 'subagent_resume', field(args, 'handle'));
     const continued = field(args, 'continue_transcript') ?? true;
     if (typeof continued !== 'boolean') throw thrownText('subagent_resume: continue_transcript must be a bool');
     audit(context, 'subagent_resume', handle, undefined);
@@ -102,17 +104,13 @@ async function callBuiltin(context: Context, name: string, ...args: Value[]): Pr
   return callValue(context, 0, fn, ...args);
 }
 
-/** A parent may address only what it started, directly or through its workers. */
-async function ownHandle(context: Context, operation: string, handle: Value): Promise<string> {
+/** A parent may address only what it started, directly or through its workers, in this process or an earlier one. */
+function ownHandle(context: Context, operation: string, handle: Value): string {
   const id = typeof handle === 'string' ? handle : field(handle, 'id');
   if (typeof id !== 'string' || id.trim() === '') throw thrownText(`${operation}: handle is required`);
-  const workers = await callBuiltin(context, 'list_agents');
-  const parents = new Map(
-    (Array.isArray(workers) ? workers : []).map((one: Value): [Value, Value] => [field(one, 'id'), field(one, 'parent_worker_id')]),
-  );
   const self = currentLoop(context)?.workerId;
-  for (let parent = parents.get(id); parent !== undefined; parent = parents.get(parent)) if (parent === self) return id;
-  throw thrownText(`unknown worker: ${id}`);
+  if (self === undefined || !ancestorsOf(lifecycleOf(context.run), id).includes(self)) throw thrownText(`unknown worker: ${id}`);
+  return id;
 }
 
 function audit(context: Context, name: string, handle: string, reason: string | undefined): void {

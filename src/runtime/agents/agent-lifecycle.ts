@@ -2,6 +2,7 @@ import { decodeReminderSpec } from '../../agent/reminder.ts';
 import { createLoopRunner } from '../../agent/runner.ts';
 import { isTranscript, plainEvent } from '../../agent/transcript/transcript.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { ancestorsOf } from '../../lifecycle/ancestors.ts';
 import { createLifecycle } from '../../lifecycle/create-lifecycle.ts';
 import { drainPipeline } from '../../lifecycle/drain.ts';
 import type { HookTape } from '../../lifecycle/hooks.ts';
@@ -58,6 +59,7 @@ function createForRun(run: Run): Lifecycle {
     hookTape: (sessionId) => tapeOf(services, sessionId),
   });
   services.isSessionInUse = (id) => lifecycle.registry.usesSession(id) || [...lifecycle.running].some((worker) => worker.sessionId === id);
+  services.ancestorsOf = (id) => ancestorsOf(lifecycle, id);
   services.parkedTranscript = (id) => {
     const transcript = lifecycle.registry.parkedIn(id)?.state.transcript;
     return isTranscript(transcript) ? transcript : undefined;

@@ -34,6 +34,8 @@ export interface AgentServices extends ModelWorld {
   isSessionInUse: (id: string) => boolean;
   /** The history of the parked worker of a session. Set by the lifecycle of the run. */
   parkedTranscript: (sessionId: string) => Transcript | undefined;
+  /** Who started a worker, nearest first. Set by the lifecycle of the run. */
+  ancestorsOf: (workerId: string) => readonly string[];
   /** Answers of real models, in order, while `--llm-mock-record` is on. */
   recorder: ((answer: ModelAnswer) => void) | undefined;
   /** Told of retries, whoever asked. */
@@ -87,6 +89,7 @@ function createServices(run: Run): AgentServices {
     }),
     isSessionInUse: () => false,
     parkedTranscript: () => undefined,
+    ancestorsOf: () => [],
     inboxes: new Map(),
     loopTools: new Map(),
     events: new EventHub(),

@@ -1,6 +1,5 @@
 import { AWAIT_RESUMPTION_SPEC } from '../../agent/self-park.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { ancestorsOf } from '../../lifecycle/ancestors.ts';
 import { notStructuralError } from '../../lifecycle/sus-errors.ts';
 import { builtinFunction, loadBuiltins } from '../builtin-access.ts';
 import { callValue } from '../call.ts';
@@ -9,7 +8,6 @@ import { dictOf } from '../dict.ts';
 import { plainError, thrownText } from '../errors.ts';
 import { Dict, type HarnFunction, isCallable, typeOf, type Value } from '../value.ts';
 import { currentLoop } from './agent-context.ts';
-import { lifecycleOf } from './agent-lifecycle.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue, field } from './agent-values.ts';
 
@@ -109,7 +107,7 @@ function ownHandle(context: Context, operation: string, handle: Value): string {
   const id = typeof handle === 'string' ? handle : field(handle, 'id');
   if (typeof id !== 'string' || id.trim() === '') throw thrownText(`${operation}: handle is required`);
   const self = currentLoop(context)?.workerId;
-  if (self === undefined || !ancestorsOf(lifecycleOf(context.run), id).includes(self)) throw thrownText(`unknown worker: ${id}`);
+  if (self === undefined || !agentServices(context.run).ancestorsOf(id).includes(self)) throw thrownText(`unknown worker: ${id}`);
   return id;
 }
 

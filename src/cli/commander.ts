@@ -130,11 +130,18 @@ export async function runCommander(platform: Platform, argv: readonly string[]):
 }
 
 const SERVE_HELP = `
-The script runs to its end and registers what it offers with mcp_tools, mcp_resource, mcp_resource_template and
-mcp_prompt. It is then served over standard input and output until the client goes; what it prints goes to standard error.
-With --http many clients are served until a signal comes. Requests that name another host, or come from a page of another
-site, are refused; with HARN_MCP_TOKEN set, all that do not bear it. Beyond this machine it is served only with a token.
-Exit codes: 0 the client has gone or a signal ended the serving, 1 the script failed or offers nothing, 2 usage.`;
+The script runs to its end and registers what it offers with mcp_tools,
+mcp_resource, mcp_resource_template and mcp_prompt. It is then served over
+standard input and output until the client goes; what it prints goes to
+standard error.
+
+With --http many clients are served until a signal comes. Requests that name
+another host, or come from a page of another site, are refused; with
+HARN_MCP_TOKEN set, all that do not bear it. Beyond this machine it is served
+only with a token.
+
+Exit codes: 0 the client has gone or a signal ended the serving, 1 the script
+failed or offers nothing, 2 usage.`;
 
 const COMPLETION_HELP = `
 bash  source <(harn completion bash)

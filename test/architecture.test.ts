@@ -84,6 +84,14 @@ describe('the arrows between folders', () => {
     expect(users).toEqual([]);
   });
 
+  test('whoever says what a schema refused decodes without the texts that zod has for the whole process', () => {
+    const wrong = sources().filter((file) => {
+      const text = readFileSync(join(SRC, file), 'utf8');
+      return /\bdecodeProblem\(/.test(text) && /\.safeParse\((?!\w+, OWN_TEXTS_ONLY\))/.test(text);
+    });
+    expect(wrong).toEqual([]);
+  });
+
   test('a file re-exports nothing of another file', () => {
     const barrels = sources().filter((file) => /^export\s+(?:\*|\{[^}]*\})\s+from\s/m.test(readFileSync(join(SRC, file), 'utf8')));
     expect(barrels).toEqual([]);

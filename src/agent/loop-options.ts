@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AutonomyBudget } from './autonomy.ts';
@@ -81,7 +81,7 @@ export const LOOP_OPTION_NAMES = knownOptions(optionsSchema.shape);
 /** @throws HarnError `plain`: the option and what is wrong with it */
 export function decodeLoopOptions(given: JsonObject): LoopOptions {
   checkModelOptions(given, 'agent_loop');
-  const decoded = optionsSchema.safeParse(given);
+  const decoded = optionsSchema.safeParse(given, OWN_TEXTS_ONLY);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${misspelt(issue) ?? decodeProblem(issue, given)}`);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
@@ -85,7 +85,7 @@ const OURS: ReadonlySet<unknown> = new Set(['in', 'answer', 'begin', 'result', '
 export function decodeRecords(records: readonly JsonObject[]): readonly LoopRecord[] {
   return records.flatMap((record, index) => {
     if (!OURS.has(record.t)) return [];
-    const decoded = recordSchema().safeParse(record);
+    const decoded = recordSchema().safeParse(record, OWN_TEXTS_ONLY);
     if (decoded.success) return [decoded.data as unknown as LoopRecord]; // the schema and the type say the same
     const issue = decoded.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? 'record' : issue.path.join('.');

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import type { JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
@@ -55,7 +55,7 @@ export function decodeReminderSpec(value: unknown): ReminderSpec {
   const known = new Set<string>(Object.keys(specSchema().shape));
   const unknownKey = typeof value === 'object' && value !== null ? Object.keys(value).find((key) => !known.has(key)) : undefined;
   if (unknownKey !== undefined) throw reminderError('001', `unrecognised option \`${unknownKey}\``);
-  const decoded = specSchema().safeParse(value);
+  const decoded = specSchema().safeParse(value, OWN_TEXTS_ONLY);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     const field = issue === undefined || issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\`: `;

@@ -16,6 +16,12 @@ export interface DecodeIssue {
 const NO_TEXT = 'Invalid input';
 
 /**
+ * For `safeParse`, where `decodeProblem` then says what is wrong: only texts that the schema itself has. The texts of zod are
+ * settings of the whole process, and the SDK of the Model Context Protocol sets them as it loads.
+ */
+export const OWN_TEXTS_ONLY = { error: () => NO_TEXT };
+
+/**
  * What is wrong with a value that a schema refused, in the words of Harn: `must be an int, got string`.
  *
  * @param issue the first of the issues; its own text is kept where the schema has one

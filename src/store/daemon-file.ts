@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { decodeProblem } from '../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import type { Files } from '../platform/platform.ts';
@@ -81,7 +81,7 @@ export function readDaemonMeta(files: Files, path: string, target = path): Daemo
   if (!files.exists(path)) return undefined;
   const given = parseJson(files.readText(path));
   if (given === undefined) throw snapshotError('malformed', `${path} is not valid JSON`, { target, path });
-  const decoded = metaSchema().safeParse(given);
+  const decoded = metaSchema().safeParse(given, OWN_TEXTS_ONLY);
   if (decoded.success) return decoded.data as DaemonMeta; // unknown keys are kept
   const issue = decoded.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');
@@ -91,7 +91,7 @@ export function readDaemonMeta(files: Files, path: string, target = path): Daemo
 /** Events as a snapshot's daemon block holds them; those that are none are left out. */
 export function decodeDaemonEvents(value: Json | undefined): DaemonEvent[] {
   return (Array.isArray(value) ? value : []).flatMap((item) => {
-    const event = eventSchema().safeParse(item);
+    const event = eventSchema().safeParse(item, OWN_TEXTS_ONLY);
     return event.success ? [event.data as DaemonEvent] : [];
   });
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer';
 import { getHeapStatistics } from 'node:v8';
-import { decodeProblem } from '../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { sha256 } from '../base/sha256.ts';
@@ -158,7 +158,7 @@ export function decodeSnapshot(bytes: Uint8Array, facts: SnapshotErrorFacts): Lo
  * @throws HarnError `HARN-SUS-004` with reason `malformed` and the path of the field
  */
 export function decodeDocument(document: JsonObject, facts: SnapshotErrorFacts): WorkerSnapshot {
-  const outcome = snapshotSchema.safeParse(document);
+  const outcome = snapshotSchema.safeParse(document, OWN_TEXTS_ONLY);
   if (outcome.success) return outcome.data;
   const issue = outcome.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? 'document' : issue.path.join('.');

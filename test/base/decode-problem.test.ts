@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { decodeProblem } from '../../src/base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../../src/base/decode-problem.ts';
 
 const schema = z.object({
   count: z.nullish(z.int().check(z.nonnegative())),
@@ -25,8 +25,12 @@ const ROWS: readonly (readonly [input: unknown, problem: string])[] = [
   [{ format: 'x'.repeat(50) }, 'must be "native" or "text", got a string'],
 ];
 
+// As the SDK of the Model Context Protocol does for the whole process.
+beforeAll(() => void z.config({ localeError: () => 'Invalid input: in the words of zod' }));
+afterAll(() => void z.config({ localeError: undefined }));
+
 test.each(ROWS)('%j %s', (input, problem) => {
-  const outcome = schema.safeParse(input);
+  const outcome = schema.safeParse(input, OWN_TEXTS_ONLY);
   expect(decodeProblem(outcome.error?.issues[0], input)).toBe(problem);
 });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { HarnError } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
@@ -50,7 +50,7 @@ const specSchema = lazily(() => {
 
 /** @throws HarnError `plain`: which server and what is wrong with it */
 export function decodeMcpSpec(value: Json, operation: string): McpSpec {
-  const decoded = specSchema().safeParse(value);
+  const decoded = specSchema().safeParse(value, OWN_TEXTS_ONLY);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     throw new HarnError('plain', `${operation}: ${issue?.path.join('.') ?? 'server'}: ${decodeProblem(issue, value)}`);

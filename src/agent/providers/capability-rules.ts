@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { HarnError } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
@@ -31,7 +31,7 @@ const ruleSchema = lazily(() =>
  * @throws HarnError `plain`
  */
 export function decodeCapabilityRules(providers: Json, where: string): CapabilityRules {
-  const decoded = z.record(z.string(), z.array(ruleSchema())).safeParse(providers);
+  const decoded = z.record(z.string(), z.array(ruleSchema())).safeParse(providers, OWN_TEXTS_ONLY);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     throw new HarnError('plain', `${where}: capability rule ${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, providers)}`);

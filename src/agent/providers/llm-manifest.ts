@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { HarnError } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
@@ -40,7 +40,7 @@ const settingsSchema = lazily(() =>
  * @throws HarnError `plain`: the key and what is wrong with it
  */
 export function decodeLlmSettings(manifest: unknown, path: string): LlmSettings {
-  const decoded = settingsSchema().safeParse(manifest);
+  const decoded = settingsSchema().safeParse(manifest, OWN_TEXTS_ONLY);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     throw new HarnError('plain', `${path}: ${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, manifest)}`);

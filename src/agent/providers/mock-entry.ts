@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type DecodeIssue, decodeProblem } from '../../base/decode-problem.ts';
+import { type DecodeIssue, decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { HarnError } from '../../base/harn-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
@@ -71,7 +71,7 @@ const schemas = lazily(() => {
  * @returns the entry, or the text of what is wrong with it
  */
 export function decodeMockEntry(value: unknown): MockEntry | string {
-  const decoded = schemas().entry.safeParse(value);
+  const decoded = schemas().entry.safeParse(value, OWN_TEXTS_ONLY);
   if (!decoded.success) return describe(decoded.error.issues[0], value);
   const entry = decoded.data;
   if (entry.error && !isLlmCategory(entry.error.category)) return `unknown error category \`${entry.error.category}\``;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { decodeProblem } from '../../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { HarnError } from '../../base/harn-error.ts';
 import { lazily } from '../../base/lazily.ts';
 import { type Message, type ToolCall, userMessage } from './message.ts';
@@ -57,7 +57,7 @@ const messageSchema = lazily(() => {
  * @throws HarnError `plain`: which field is wrong, prefixed with `operation`
  */
 export function decodeMessage(value: unknown, operation: string): Message {
-  const decoded = messageSchema().safeParse(value);
+  const decoded = messageSchema().safeParse(value, OWN_TEXTS_ONLY);
   if (decoded.success) return decoded.data;
   const issue = decoded.error.issues[0];
   const at = issue === undefined || issue.path.length === 0 ? 'message' : `message.${issue.path.join('.')}`;

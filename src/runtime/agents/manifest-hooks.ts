@@ -1,6 +1,6 @@
 import { posix as path } from 'node:path';
 import * as z from 'zod/mini';
-import { decodeProblem } from '../../base/decode-problem.ts';
+import { decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { errorText, HarnError } from '../../base/harn-error.ts';
 import { lazily } from '../../base/lazily.ts';
 import { type HookHandler, type HookRegistry, WORKER_EVENTS } from '../../lifecycle/hooks.ts';
@@ -49,7 +49,7 @@ function registerEntries(run: Run, file: string, entries: readonly unknown[], ho
 }
 
 function decodeEntry(entry: unknown): z.infer<ReturnType<typeof hookEntry>> {
-  const outcome = hookEntry().safeParse(entry);
+  const outcome = hookEntry().safeParse(entry, OWN_TEXTS_ONLY);
   if (outcome.success) return outcome.data;
   const [issue] = outcome.error.issues;
   throw new HarnError('plain', `${issue?.path.join('.') ?? ''}: ${decodeProblem(issue, entry)}`);

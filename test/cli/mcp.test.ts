@@ -263,7 +263,7 @@ describe('a tool that has to ask', () => {
 test('a call of a script takes no longer than the server may', () => {
   const spec = `{name: "it", command: "${process.execPath}", args: ["${SERVER}"], timeout_ms: 700}`;
   world.write('use.harn', `let client = mcp_connect(${spec})\ntry { mcp_call(client, "hang") } catch (e) { println(e) }\n`);
-  expect(run(['use.harn']).stdout).toBe('mcp_call: timed out after 700 ms (timeout_ms)\n');
+  expect(run(['use.harn']).stdout).toBe('mcp_call: the call timed out after 700 ms (timeout_ms)\n');
 });
 
 test('a script uses a server itself', () => {

@@ -1,11 +1,11 @@
-import { Client, type ClientOptions, type JSONRPCMessage, SdkErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { errorText, hasCode } from '../../base/harn-error.ts';
+import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
-import { type McpHttp, mcpFetch } from './mcp-fetch.ts';
+import { isSpawnFault, mcpFault, startFault } from './mcp-fault.ts';
+import { withoutSecrets } from './mcp-secrets.ts';
 import type { McpSpec } from './mcp-spec.ts';
+import { type McpWorld, openTransport } from './mcp-transport.ts';
 
-/** The one file that knows the SDK of the Model Context Protocol; it is loaded with the first connection. */
+/** A connection to a server, over the SDK of the Model Context Protocol; it is loaded with the first one. */
 export interface McpConnection {
   readonly serverInfo: JsonObject;
   readonly capabilities: JsonObject;
@@ -53,10 +53,6 @@ export interface McpAnswers {
   readonly state: string | undefined;
 }
 
-export interface McpWorld extends McpHttp {
-  readonly version: string;
-}
-
 /** @throws Error whose message says what could not be done, with the end of what the server wrote to standard error */
 export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall): Promise<McpConnection> {
   const client = new Client(
@@ -64,15 +60,13 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     { inputRequired: { autoFulfill: false }, capabilities: { elicitation: { form: {} } }, ...negotiation(spec) },
   );
   const { transport, errorTail, secrets } = openTransport(world, spec, call.timeoutMs);
-  const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text);
-  /** A server may repeat in its faults what it was given to be reached. */
-  const told = async <T>(answer: Promise<T>, { timeoutMs }: McpCall): Promise<T> => {
+  const shown = <T extends Json>(value: T): T => withoutSecrets(value, secrets);
+  /** What a server answers, and what goes wrong, without what it was given to be reached. */
+  const told = async (answer: Promise<object>, one: McpCall): Promise<JsonObject> => {
     try {
-      return await answer;
+      return shown(asJson(await answer));
     } catch (error) {
-      if (isTimeout(error)) throw new Error(`timed out after ${timeoutMs} ms (timeout_ms)`);
-      const text = errorText(error);
-      throw hide(text) === text ? error : new Error(hide(text));
+      throw new Error(shown(mcpFault(error, one)));
     }
   };
   let isOpen = true;
@@ -87,23 +81,29 @@ export async function connectMcp(world: McpWorld, spec: McpSpec, call: McpCall):
     const tail = errorTail();
     // The fault of the system goes along; one of a server may hold what must not be seen.
     const cause = isSpawnFault(error) ? { cause: error } : {};
-    throw new Error(hide(`${startFault(spec, error, call)}${tail === '' ? '' : `\n${tail}`}`), cause);
+    throw new Error(shown(`${startFault(spec, error, call)}${tail === '' ? '' : `\n${tail}`}`), cause);
   }
   const optionsOf = ({ signal, timeoutMs }: McpCall) => ({ signal, timeout: timeoutMs });
   return {
-    serverInfo: asJson(client.getServerVersion() ?? {}),
-    capabilities: asJson(client.getServerCapabilities() ?? {}),
+    serverInfo: shown(asJson(client.getServerVersion() ?? {})),
+    capabilities: shown(asJson(client.getServerCapabilities() ?? {})),
     isOpen: () => isOpen,
-    tools: async (one) => (await told(client.listTools(undefined, optionsOf(one)), one)).tools.map((tool) => toolOf(asJson(tool))),
+    tools: async (one) => jsonList((await told(client.listTools(undefined, optionsOf(one)), one)).tools).map(toolOf),
     callTool: async (name, args, one, answers) => {
       const params = { name, arguments: args, ...answerParams(answers) };
-      const result = asJson(await told(client.callTool(params, { ...optionsOf(one), allowInputRequired: true }), one));
-      return result.resultType === 'input_required' ? questionOf(result) : resultOf(result);
+      let state: string | undefined;
+      const asked = client.callTool(params, { ...optionsOf(one), allowInputRequired: true }).then((result) => {
+        // It goes back as it came: a server may have signed it.
+        if ('requestState' in result && typeof result.requestState === 'string') state = result.requestState;
+        return result;
+      });
+      const result = await told(asked, one);
+      return result.resultType === 'input_required' ? questionOf(result, state) : resultOf(result);
     },
-    resources: async (one) => asJson(await told(client.listResources(undefined, optionsOf(one)), one)).resources ?? [],
-    readResource: async (uri, one) => asJson(await told(client.readResource({ uri }, optionsOf(one)), one)),
-    prompts: async (one) => asJson(await told(client.listPrompts(undefined, optionsOf(one)), one)).prompts ?? [],
-    prompt: async (name, args, one) => asJson(await told(client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one)), one)),
+    resources: async (one) => (await told(client.listResources(undefined, optionsOf(one)), one)).resources ?? [],
+    readResource: (uri, one) => told(client.readResource({ uri }, optionsOf(one)), one),
+    prompts: async (one) => (await told(client.listPrompts(undefined, optionsOf(one)), one)).prompts ?? [],
+    prompt: (name, args, one) => told(client.getPrompt({ name, arguments: textArguments(args) }, optionsOf(one)), one),
     close: () => client.close(),
   };
 }
@@ -119,99 +119,12 @@ function answerParams(answers: McpAnswers | undefined): { readonly inputResponse
   return { inputResponses: answers.responses, ...(answers.state === undefined ? {} : { requestState: answers.state }) };
 }
 
-function questionOf({ inputRequests, requestState }: JsonObject): McpQuestion {
-  return {
-    requests: isJsonObject(inputRequests) ? inputRequests : {},
-    state: typeof requestState === 'string' ? requestState : undefined,
-  };
+function questionOf({ inputRequests }: JsonObject, state: string | undefined): McpQuestion {
+  return { requests: isJsonObject(inputRequests) ? inputRequests : {}, state };
 }
 
-function isTimeout(error: unknown): boolean {
-  return hasCode(error, SdkErrorCode.RequestTimeout);
-}
-
-function startFault({ command }: McpSpec, error: unknown, { timeoutMs }: McpCall): string {
-  if (isTimeout(error)) return `gave no answer within ${timeoutMs} ms (timeout_ms)`;
-  return isSpawnFault(error) ? `failed to spawn ${command} (${String((error as { code?: unknown }).code)})` : errorText(error);
-}
-
-function isSpawnFault(error: unknown): boolean {
-  return String((error as { syscall?: unknown }).syscall).startsWith('spawn');
-}
-
-const TAIL_CHARS = 2000;
-
-function openTransport(world: McpWorld, spec: McpSpec, timeoutMs: number) {
-  if (spec.transport === 'http') {
-    const headers = { ...spec.headers, ...variables(world, Object.entries(spec.headers_env ?? {})) };
-    const transport = new HttpTransport(new URL(spec.url ?? ''), {
-      requestInit: { headers },
-      fetch: mcpFetch(world, timeoutMs),
-    });
-    return { transport, errorTail: () => '', secrets: Object.values(headers).flatMap(withoutScheme) };
-  }
-  const { env = {} } = spec;
-  const own = isNames(env)
-    ? variables(
-        world,
-        env.map((name) => [name, name] as const),
-      )
-    : env;
-  const transport = new StdioClientTransport({
-    command: spec.command ?? '',
-    args: [...(spec.args ?? [])],
-    env: { ...getDefaultEnvironment(), ...own },
-    stderr: 'pipe',
-    ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
-  });
-  let tail = '';
-  transport.stderr?.on('data', (chunk: Buffer) => {
-    tail = (tail + chunk.toString()).slice(-TAIL_CHARS);
-  });
-  const secrets = Object.entries(own).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
-  return { transport, errorTail: () => tail.trim(), secrets: secrets.filter(isLong) };
-}
-
-/** An answer whose stream ends before it came would otherwise be awaited until the call times out. */
-class HttpTransport extends StreamableHTTPClientTransport {
-  override send(message: JSONRPCMessage | JSONRPCMessage[], options: SendOptions = {}): Promise<void> {
-    if (Array.isArray(message) || !('id' in message) || message.id === undefined || !('method' in message))
-      return super.send(message, options);
-    const error = { code: CONNECTION_LOST, message: 'the connection broke off before the answer came' };
-    const lost: JSONRPCMessage = { jsonrpc: '2.0', id: message.id, error };
-    // After an answer it is one of an unknown request, which the client drops.
-    return super.send(message, { ...options, onRequestStreamEnd: () => this.onmessage?.(lost) });
-  }
-}
-
-type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1] & object;
-
-/** Free for implementations to use, as the protocol has it. */
-const CONNECTION_LOST = -32_000;
-
-const SECRET_NAME = /key|token|secret|passw|auth|credential/i;
-
-/** Shorter values are no secrets, and stand in too many other words. */
-function isLong(value: string): boolean {
-  return value.length >= 6;
-}
-
-/** A header as a whole, and without `Bearer` before it. */
-function withoutScheme(value: string): string[] {
-  return [value, value.replace(/^\w+ +/, '')].filter(isLong);
-}
-
-function isNames(env: NonNullable<McpSpec['env']>): env is readonly string[] {
-  return Array.isArray(env);
-}
-
-function variables({ env }: McpWorld, wanted: Iterable<readonly [key: string, variable: string]>): Record<string, string> {
-  return Object.fromEntries(
-    [...wanted].flatMap(([key, variable]) => {
-      const value = env(variable);
-      return value === undefined ? [] : [[key, value] as const];
-    }),
-  );
+function jsonList(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** The SDK's own types are open objects of JSON. */
@@ -223,7 +136,8 @@ function toolOf({ name, description, inputSchema, annotations }: JsonObject): Mc
   return {
     name: String(name),
     description: typeof description === 'string' ? description : '',
-    inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object', properties: {} },
+    // A tool without arguments may leave `properties` out, and would pass for the short form of parameters.
+    inputSchema: { type: 'object', properties: {}, ...(isJsonObject(inputSchema) ? inputSchema : {}) },
     annotations: isJsonObject(annotations) ? annotations : {},
   };
 }

@@ -3,6 +3,7 @@ import { decodeProblem, OWN_TEXTS_ONLY } from '../../base/decode-problem.ts';
 import { HarnError } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
+import { secretIn } from './mcp-secrets.ts';
 
 /** How a server of the Model Context Protocol is reached: all that a snapshot keeps of it, never a connection. */
 export type McpSpec = {
@@ -14,6 +15,8 @@ export type McpSpec = {
   /** Variables of the server's process: their values, or their names to be taken from harn's own environment. */
   readonly env?: Readonly<Record<string, string>> | readonly string[] | undefined;
   readonly url?: string | undefined;
+  /** The environment variable that holds the address, where that is a secret; saved in its place. */
+  readonly url_env?: string | undefined;
   /** Sent as they are; not saved, because they hold keys. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Headers whose values are in these environment variables; saved. */
@@ -39,6 +42,7 @@ const specSchema = lazily(() => {
     cwd: text,
     env: z.nullish(z.union([texts, z.array(z.string())])),
     url: text,
+    url_env: text,
     headers: z.nullish(texts),
     headers_env: z.nullish(texts),
     protocol: text,
@@ -56,18 +60,29 @@ export function decodeMcpSpec(value: Json, operation: string): McpSpec {
     throw new HarnError('plain', `${operation}: ${issue?.path.join('.') ?? 'server'}: ${decodeProblem(issue, value)}`);
   }
   const { transport, command, url, ...rest } = decoded.data;
-  const how = transport === 'stdio' || (transport === undefined && (url === undefined || url === null)) ? 'stdio' : 'http';
-  const wanted = how === 'stdio' ? command : url;
+  const address = url ?? rest.url_env ?? undefined;
+  const how = transport === 'stdio' || (transport === undefined && address === undefined) ? 'stdio' : 'http';
+  const wanted = how === 'stdio' ? command : address;
   if (wanted === undefined || wanted === null || wanted === '') {
     throw new HarnError('plain', `${operation}: server ${rest.name} needs ${how === 'stdio' ? 'a command' : 'a url'}`);
   }
-  if (how === 'http' && !URL.canParse(wanted)) throw new HarnError('plain', `${operation}: server ${rest.name}: ${wanted} is no address`);
+  if (how === 'http' && typeof url === 'string') checkAddress(url, `${operation}: server ${rest.name}`);
   return {
     name: rest.name,
     transport: how,
-    ...(how === 'stdio' ? { command: wanted } : { url: wanted }),
-    ...given(rest, ['args', 'cwd', 'env', 'headers', 'headers_env', 'protocol', 'timeout_ms', 'required', 'tools_sha256']),
+    ...(how === 'stdio' ? { command: wanted } : typeof url === 'string' ? { url } : {}),
+    ...given(rest, ['url_env', 'args', 'cwd', 'env', 'headers', 'headers_env', 'protocol', 'timeout_ms', 'required', 'tools_sha256']),
   };
+}
+
+function checkAddress(url: string, who: string): void {
+  if (!URL.canParse(url)) throw new HarnError('plain', `${who}: its url is no address`);
+  const secret = secretIn(new URL(url));
+  if (secret === undefined) return;
+  throw new HarnError(
+    'plain',
+    `${who}: its url holds ${secret}; put it into a variable and name that in headers_env, or the whole address in url_env`,
+  );
 }
 
 function given<T extends object, K extends keyof T>(from: T, keys: readonly K[]): { [P in K]?: NonNullable<T[P]> } {

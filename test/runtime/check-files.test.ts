@@ -150,6 +150,19 @@ test.each([
   ['suspend_agent("w", "r", {condition: nil})', "HARN-NAM-002 1:26 suspend_agent has no option 'condition'; did you mean `conditions`?"],
   ['resume_agent("w", {inputt: "go"})', "HARN-NAM-002 1:20 resume_agent has no option 'inputt'; did you mean `input`?"],
   ['daemon_spawn({task: "t", state_dr: "d"})', "HARN-NAM-002 1:26 daemon_spawn has no option 'state_dr'; did you mean `state_dir`?"],
+  [
+    'tool_define(tool_registry(), "n", "d", {parameters: {}, handlr: { a -> a }, owner: "me"})',
+    "HARN-NAM-002 1:57 tool_define has no option 'handlr'; did you mean `handler`?",
+  ],
+  ['llm_mock({txt: "a"})', "HARN-NAM-002 1:11 llm_mock has no option 'txt'; did you mean `text`?"],
+  [
+    'register_tool_hook({pattern: "*", before: { c -> nil }})',
+    "HARN-NAM-002 1:35 register_tool_hook has no option 'before'; it means nothing here; leave it out",
+  ],
+  [
+    'trigger_register({kind: "k", provider: "p", handler: { e -> e }, dedup_key: "event.id"})',
+    "HARN-NAM-002 1:66 trigger_register has no option 'dedup_key'; did you mean `dedupe_key`?",
+  ],
   ['http_get("u", {timout_ms: 5})', "HARN-NAM-002 1:16 http_get has no option 'timout_ms'; did you mean `timeout_ms`?"],
   [
     'agent_loop("a", nil, {tool_format: "nativ"})',

@@ -195,7 +195,7 @@ export const LLM: BuiltinGroup = {
     llm_session_cost: immediate('() -> dict', 'The same as llm_usage.', usageTotals),
     llm_budget: immediate('(max_usd: any = nil) -> nil', 'Refuses further calls once this many US dollars are spent.', setBudget),
     llm_budget_remaining: immediate('() -> any', 'What is left of the budget in US dollars; nil without one.', remainingBudget),
-    llm_mock: immediate('(entry: any = nil) -> nil', 'Scripts the next answer of the mock model.', enqueue),
+    llm_mock: immediate('(entry: MockEntry | dict | any) -> nil', 'Scripts the next answer of the mock model.', enqueue),
     llm_mock_clear: immediate('() -> nil', 'Forgets scripted answers, the log and the mock prompt cache.', (context) => {
       agentServices(context.run).mock.clear();
       return undefined;

@@ -146,14 +146,11 @@ export const SESSIONS: BuiltinGroup = {
       services.sessions.close(id(given, 'agent_session_close'), 'agent_session_close');
       return undefined;
     }),
-    agent_session_fork: session(
-      '(id: any = nil, new_id: any = nil) -> string',
-      'A copy; answers its id.',
-      ({ services, args: [given, copy] }) =>
-        services.sessions.fork(id(given, 'agent_session_fork'), 'agent_session_fork', newId(copy, 'agent_session_fork')),
+    agent_session_fork: session('(id: any, new_id: any = nil) -> string', 'A copy; answers its id.', ({ services, args: [given, copy] }) =>
+      services.sessions.fork(id(given, 'agent_session_fork'), 'agent_session_fork', newId(copy, 'agent_session_fork')),
     ),
     agent_session_fork_at: session(
-      '(id: any = nil, count: any = nil, new_id: any = nil) -> string',
+      '(id: any, count: any = nil, new_id: any = nil) -> string',
       'A copy of the first messages; answers its id.',
       ({ services, args: [given, count, copy] }) =>
         services.sessions.fork(
@@ -164,7 +161,7 @@ export const SESSIONS: BuiltinGroup = {
         ),
     ),
     agent_session_trim: session(
-      '(id: any = nil, keep_last: any = nil) -> int',
+      '(id: any, keep_last: any = nil) -> int',
       'Keeps the last messages; answers how many.',
       ({ services, args: [given, keep] }) => {
         const name = id(given, 'agent_session_trim');
@@ -173,13 +170,13 @@ export const SESSIONS: BuiltinGroup = {
       },
     ),
     agent_session_compact: {
-      signature: '(id: any = nil, options: any = nil) -> int',
+      signature: '(id: any, options: any = nil) -> int',
       doc: 'Earlier messages but `keep_last` (12) give way to a summary; options as for `transcript_compact`. Answers how many are left.',
       colour: 'async',
       call: (context, _depth, ...args) => compact(context, withoutHarness(args)),
     },
     agent_session_inject: session(
-      '(id: any = nil, message: any = nil) -> nil',
+      '(id: any, message: any = nil) -> nil',
       'Appends a message; a running loop of the session takes it up before its next model call.',
       ({ services, context, args: [given, message] }) => {
         const decoded = decodeMessage(toJson(message), 'agent_session_inject');
@@ -195,10 +192,6 @@ export const SESSIONS: BuiltinGroup = {
       colour: 'async',
       call: (context, _depth, ...args) => captureEvents(context, withoutHarness(args)),
     },
-    agent_subscribe: session(
-      '(id: any = nil, listener: any = nil) -> nil',
-      'Calls the function with every event of the session.',
-      subscribe,
-    ),
+    agent_subscribe: session('(id: any, listener: any = nil) -> nil', 'Calls the function with every event of the session.', subscribe),
   },
 };

@@ -120,40 +120,34 @@ export const TOOLS: BuiltinGroup = {
   builtins: {
     tool_registry: pure('() -> dict', 'An empty registry of tools.', () => emptyRegistry()),
     tool_define: pure(
-      '(...args: any) -> dict',
+      '(registry: any, name: string | any, description: any, config: ToolConfig | dict | any) -> dict',
       '`tool_define(registry, name, description, config)`: a registry with that tool; the given one stays as it is.',
       (args) => defineTool(args),
     ),
-    tool_find: pure('(registry: any = nil, name: any = nil) -> any', 'The entry of a tool, or nil.', ([registry, name]) =>
+    tool_find: pure('(registry: any, name: any) -> any', 'The entry of a tool, or nil.', ([registry, name]) =>
       findEntry(registry, name, 'tool_find'),
     ),
-    tool_list: pure('(registry: any = nil) -> list', 'All entries, without their handlers.', ([registry]) =>
+    tool_list: pure('(registry: any) -> list', 'All entries, without their handlers.', ([registry]) =>
       registryEntries(registry, 'tool_list').map(withoutHandler),
     ),
-    tool_count: pure(
-      '(registry: any = nil) -> int',
-      'How many tools there are.',
-      ([registry]) => registryEntries(registry, 'tool_count').length,
-    ),
-    tool_remove: pure('(registry: any = nil, name: any = nil) -> dict', 'A registry without that tool.', ([registry, name]) =>
-      without(registry, name),
-    ),
-    tool_select: pure('(registry: any = nil, names: any = nil) -> dict', 'A registry of only these tools.', ([registry, names]) =>
+    tool_count: pure('(registry: any) -> int', 'How many tools there are.', ([registry]) => registryEntries(registry, 'tool_count').length),
+    tool_remove: pure('(registry: any, name: any) -> dict', 'A registry without that tool.', ([registry, name]) => without(registry, name)),
+    tool_select: pure('(registry: any, names: any) -> dict', 'A registry of only these tools.', ([registry, names]) =>
       only(registry, names),
     ),
     tool_schema: pure('(registry: any = nil, options: any = nil) -> dict', 'The registry as a document with JSON Schemas.', ([registry]) =>
       agentValue(registrySchema(registryEntries(registry, 'tool_schema'))),
     ),
-    tool_describe: pure('(registry: any = nil) -> string', 'Names, descriptions and parameters as text.', ([registry]) =>
+    tool_describe: pure('(registry: any) -> string', 'Names, descriptions and parameters as text.', ([registry]) =>
       describe(registry, 'tool_describe'),
     ),
-    tool_prompt: pure('(registry: any = nil) -> string', 'The part of a system prompt that tells a model of its tools.', ([registry]) =>
+    tool_prompt: pure('(registry: any) -> string', 'The part of a system prompt that tells a model of its tools.', ([registry]) =>
       describe(registry, 'tool_prompt'),
     ),
-    tool_parse_call: pure('(text: any = nil) -> list', 'The tool calls in a text, as `{name, arguments}`.', ([text]) =>
+    tool_parse_call: pure('(text: any) -> list', 'The tool calls in a text, as `{name, arguments}`.', ([text]) =>
       parseCalls(text === undefined ? '' : display(text)),
     ),
-    tool_format_result: pure('(name: any = nil, value: any = nil) -> string', 'A result as text for a model.', ([name, value]) =>
+    tool_format_result: pure('(name: any, value: any = nil) -> string', 'A result as text for a model.', ([name, value]) =>
       formatResult(name, value),
     ),
     agent_lifecycle_tools: pure(
@@ -163,7 +157,7 @@ export const TOOLS: BuiltinGroup = {
         registryOf(lifecycleRegistryEntries(registry === undefined ? [] : registryEntries(registry, 'agent_lifecycle_tools'), options)),
     ),
     register_tool_hook: pure(
-      '(hook: any = nil) -> nil',
+      '(hook: ToolHook | dict | any) -> nil',
       'Puts a hook around the tool calls that a pattern matches: `{pattern, deny?, max_output?, pre?, post?}`.',
       ([hook], context) => {
         registerToolHook(context.run, hook);
@@ -175,20 +169,16 @@ export const TOOLS: BuiltinGroup = {
       return undefined;
     }),
     tool_bind: {
-      signature: '(registry: any = nil, body: any = nil) -> any',
+      signature: '(registry: any, body: any = nil) -> any',
       doc: 'Makes a registry the current one, for the time of a function when one is given.',
       colour: 'callback',
       call: (context, depth, ...args) => bind(withoutHarness(args), context, depth),
     },
-    tool_ref: pure(
-      '(name: any = nil) -> string',
-      'The name of a tool of the current registry; throws when it has none.',
-      ([name], context) => field(boundEntry(context, name, 'tool_ref'), 'name'),
+    tool_ref: pure('(name: any) -> string', 'The name of a tool of the current registry; throws when it has none.', ([name], context) =>
+      field(boundEntry(context, name, 'tool_ref'), 'name'),
     ),
-    tool_def: pure(
-      '(name: any = nil) -> dict',
-      'The entry of a tool of the current registry; throws when it has none.',
-      ([name], context) => withoutHandler(boundEntry(context, name, 'tool_def')),
+    tool_def: pure('(name: any) -> dict', 'The entry of a tool of the current registry; throws when it has none.', ([name], context) =>
+      withoutHandler(boundEntry(context, name, 'tool_def')),
     ),
   },
 };

@@ -61,7 +61,7 @@ function text(value: Value): string {
 function adding(name: string, role: 'system' | 'user' | 'assistant'): [string, Builtin] {
   return deriving(
     name,
-    '(t: any = nil, content: any = nil) -> dict',
+    '(t: any, content: any = nil) -> dict',
     `The transcript with a further ${role} message, text or blocks.`,
     (t, [content]) => appendMessage(t, messageOf(role, content, name)),
   );
@@ -90,31 +90,31 @@ export const TRANSCRIPT_EDITING: BuiltinGroup = {
       adding('add_system', 'system'),
       deriving(
         'add_message',
-        '(t: any = nil, role: any = nil, content: any = nil) -> dict',
+        '(t: any, role: any = nil, content: any = nil) -> dict',
         'The transcript with a further message of this role.',
         (t, [role, content]) => appendMessage(t, messageOf(role, content, 'add_message')),
       ),
       deriving(
         'add_tool_result',
-        '(t: any = nil, tool_call_id: any = nil, content: any = nil) -> dict',
+        '(t: any, tool_call_id: any = nil, content: any = nil) -> dict',
         'The transcript with the result of a tool call.',
         (t, [id, content]) => appendMessage(t, { ...messageOf('tool', content, 'add_tool_result'), tool_call_id: text(id) }),
       ),
-      deriving('transcript_resume', '(t: any = nil) -> dict', 'The transcript, open again after it was archived.', (t) =>
+      deriving('transcript_resume', '(t: any) -> dict', 'The transcript, open again after it was archived.', (t) =>
         withState(t, 'active', 'resumed'),
       ),
-      deriving('transcript_abandon', '(t: any = nil) -> dict', 'The transcript, closed because nobody goes on with it.', (t) =>
+      deriving('transcript_abandon', '(t: any) -> dict', 'The transcript, closed because nobody goes on with it.', (t) =>
         withState(t, 'done', 'abandoned'),
       ),
       deriving(
         'transcript_add_asset',
-        '(t: any = nil, asset: any = nil) -> dict',
+        '(t: any, asset: any = nil) -> dict',
         'The transcript with a reference to a file, which blocks may name by its `asset_id`.',
         (t, [asset], context) => addAsset(t, optionsJson(asset), context.run.platform.random.id('asset')),
       ),
     ]),
     transcript_assets: {
-      signature: '(t: any = nil) -> list',
+      signature: '(t: any) -> list',
       doc: 'The files that a transcript refers to.',
       call: (_context, _depth, ...given) => agentValue([...decodeTranscript(toJson(withoutHarness(given)[0]), 'transcript_assets').assets]),
     },
@@ -125,7 +125,7 @@ export const TRANSCRIPT_EDITING: BuiltinGroup = {
         agentValue(createTranscript(context.run.platform.random.uuidV7(), optionsJson(field(withoutHarness(given)[0], 'metadata')))),
     },
     transcript_stats: {
-      signature: '(t: any = nil) -> dict',
+      signature: '(t: any) -> dict',
       doc: 'How many messages, tool calls and visible events a transcript holds; zeros for nil.',
       call: (_context, _depth, ...given) => {
         const [transcript] = withoutHarness(given);

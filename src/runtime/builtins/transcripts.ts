@@ -130,21 +130,21 @@ export const TRANSCRIPTS: BuiltinGroup = {
       ),
     ),
     ...Object.fromEntries([
-      reading('transcript_messages', '(t: any = nil) -> list', 'Its messages, as a model is sent them again.', (t) => t.messages),
-      reading('transcript_events', '(t: any = nil) -> list', 'Everything that happened, in order.', (t) => t.events),
-      reading('transcript_events_by_kind', '(t: any = nil, kind: any = nil) -> list', 'The events of one kind.', (t, [kind]) =>
+      reading('transcript_messages', '(t: any) -> list', 'Its messages, as a model is sent them again.', (t) => t.messages),
+      reading('transcript_events', '(t: any) -> list', 'Everything that happened, in order.', (t) => t.events),
+      reading('transcript_events_by_kind', '(t: any, kind: any = nil) -> list', 'The events of one kind.', (t, [kind]) =>
         eventsByKind(t, text(kind)),
       ),
-      reading('transcript_summary', '(t: any = nil) -> any', 'Its summary, or nil.', (t) => t.summary),
-      reading('transcript_id', '(t: any = nil) -> string', 'Its id.', (t) => t.id),
-      reading('transcript_render_visible', '(t: any = nil) -> string', 'The public part as text.', renderVisible),
-      reading('transcript_render_full', '(t: any = nil) -> string', 'Every event as text, with its visibility.', renderFull),
-      reading('transcript_fork', '(t: any = nil) -> dict', 'A copy under a new id.', (t, _args, context) => fork(t, context)),
-      reading('transcript_export', '(t: any = nil) -> string', 'The transcript as JSON text.', (t) => JSON.stringify(t)),
-      reading('transcript_archive', '(t: any = nil) -> dict', 'The transcript, closed.', archive),
+      reading('transcript_summary', '(t: any) -> any', 'Its summary, or nil.', (t) => t.summary),
+      reading('transcript_id', '(t: any) -> string', 'Its id.', (t) => t.id),
+      reading('transcript_render_visible', '(t: any) -> string', 'The public part as text.', renderVisible),
+      reading('transcript_render_full', '(t: any) -> string', 'Every event as text, with its visibility.', renderFull),
+      reading('transcript_fork', '(t: any) -> dict', 'A copy under a new id.', (t, _args, context) => fork(t, context)),
+      reading('transcript_export', '(t: any) -> string', 'The transcript as JSON text.', (t) => JSON.stringify(t)),
+      reading('transcript_archive', '(t: any) -> dict', 'The transcript, closed.', archive),
     ]),
     transcript_compact: {
-      signature: '(t: any = nil, options: any = nil) -> dict',
+      signature: '(t: any, options: any = nil) -> dict',
       doc: 'Earlier messages but `keep_first` (0) and `keep_last` (10) give way to a summary: `summary` itself, what `compact_callback` makes of them, what a model writes (`strategy` llm, hybrid, summarize_middle, summarize_all, or a `provider`, `model`), or else an outline.',
       colour: 'async',
       call: (context, _depth, ...args) => {
@@ -153,7 +153,7 @@ export const TRANSCRIPTS: BuiltinGroup = {
       },
     },
     transcript_summarize: {
-      signature: '(t: any = nil, options: any = nil) -> dict',
+      signature: '(t: any, options: any = nil) -> dict',
       doc: 'The transcript with a summary. With `provider` or `model` a model writes it, and all messages but `keep_first` and `keep_last` give way to it.',
       colour: 'async',
       call: (context, _depth, ...args) => {
@@ -163,12 +163,12 @@ export const TRANSCRIPTS: BuiltinGroup = {
     },
     transcript_import: pure('(text: any = nil) -> dict', 'A transcript from its JSON text.', ([value]) => agentValue(imported(value))),
     'transcript.inject_reminder': pure(
-      '(t: any = nil, spec: any = nil) -> dict',
+      '(t: any, spec: any = nil) -> dict',
       'Adds a reminder: `{transcript, reminder_id, deduped_count}`.',
       inject,
     ),
     'transcript.clear_reminders': pure(
-      '(t: any = nil, filter: any = nil) -> dict',
+      '(t: any, filter: any = nil) -> dict',
       'Removes pending reminders by id, tag or dedupe_key: `{transcript, removed_count}`.',
       clear,
     ),

@@ -24,7 +24,7 @@ export const TRIGGERS: BuiltinGroup = {
   ],
   builtins: {
     trigger_register: {
-      signature: '(spec: dict) -> dict',
+      signature: '(spec: TriggerSpec | dict) -> dict',
       doc: 'Binds a handler to events of a provider and gives the handle of the binding.',
       call: (context, _depth, ...args) => {
         const [given] = withoutHarness(args);

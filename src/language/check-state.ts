@@ -13,6 +13,8 @@ export interface CheckEnvironment {
   readonly role: 'entry' | 'module';
   /** Signatures of builtins by name, in Harn spelling: `(xs: list, size: int = 1) -> list`. */
   readonly builtins: Lookup<string>;
+  /** The builtin behind `harness.PART.METHOD`. */
+  handleMethod(part: string, method: string): string | undefined;
   /** Declarations of the types that these signatures name, by their name, as Harn source. */
   readonly builtinTypes: Readonly<Record<string, string>>;
   /** What the names of the file mean. */

@@ -9,6 +9,7 @@ import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
 import { pathOf } from './narrow-flow.ts';
 import { parse } from './parser.ts';
+import { isHandle } from './type-resolve.ts';
 import { ANY, generic, itemOf, NEVER, renderType, type Type, withoutNil } from './types.ts';
 
 export type CallNode = Extract<Expression, { kind: 'Call' }>;
@@ -30,6 +31,41 @@ export function callBuiltin(state: CheckState, name: string, text: string, node:
     default:
       return result;
   }
+}
+
+type MethodCallNode = Extract<Expression, { kind: 'MethodCall' }>;
+
+/** `stream.map(…)`, `harness.summary()`, `harness.fs.exists(…)`: the builtin behind it says what it takes. @returns its result */
+export function callBehindMethod(state: CheckState, node: MethodCallNode): Type | undefined {
+  const behind = node.isOptional ? undefined : builtinBehind(state, node);
+  const text = behind === undefined ? undefined : state.environment.builtins.get(behind.name);
+  if (behind === undefined || text === undefined) return undefined;
+  const signature: Signature = { ...builtinSignature(state, behind.name, text), name: behind.shown };
+  const { result, args, given } = checkArguments(state, signature, node);
+  checkOptions(state, signature, args, given);
+  return result;
+}
+
+function builtinBehind(
+  state: CheckState,
+  { receiver, name }: MethodCallNode,
+): { readonly name: string; readonly shown: string } | undefined {
+  if (receiver.kind === 'Property') return isRoot(state.infer(receiver.receiver)) ? partMethod(state, receiver.name, name) : undefined;
+  if (receiver.kind !== 'Identifier') return undefined;
+  const type = state.infer(receiver);
+  if (isRoot(type)) return { name: `harness.${name}`, shown: `harness.${name}` };
+  if (isHandle(type)) return partMethod(state, renderType(type).slice('Harness'.length).toLowerCase(), name);
+  const isDeclared = state.scope.value(receiver.name) !== undefined || state.environment.imports.has(receiver.name);
+  return isDeclared ? undefined : { name: `${receiver.name}.${name}`, shown: `${receiver.name}.${name}` };
+}
+
+function partMethod(state: CheckState, part: string, method: string): { readonly name: string; readonly shown: string } | undefined {
+  const name = state.environment.handleMethod(part, method);
+  return name === undefined ? undefined : { name, shown: `harness.${part}.${method}` };
+}
+
+function isRoot(type: Type): boolean {
+  return type.kind === 'base' && type.name === 'Harness';
 }
 
 /** `Result<value, error>`; a `Result` of the script itself may have other parameters. */

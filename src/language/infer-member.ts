@@ -6,6 +6,7 @@ import { lintInjectedReminder } from './check-reminders.ts';
 import { signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
 import { inferArguments } from './infer-arguments.ts';
+import { callBehindMethod } from './infer-builtin.ts';
 import { enumNamed, inferVariant } from './infer-construct.ts';
 import { pathOf } from './narrow-flow.ts';
 import { parameterScope, resolveType } from './type-resolve.ts';
@@ -87,6 +88,8 @@ export function inferMethodCall(state: CheckState, node: Extract<Expression, { k
   const declared = enumNamed(state, node.receiver);
   if (declared !== undefined) return inferVariant(state, declared, node, node.args);
   lintInjectedReminder(state, node.receiver, node.name, node.args);
+  const answer = callBehindMethod(state, node);
+  if (answer !== undefined) return answer;
   const receiver = state.infer(node.receiver);
   checkMember(state, node, state.certainType(node.receiver, receiver));
   if (node.isOptional) {

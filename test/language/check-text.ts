@@ -6,6 +6,7 @@ import { resolveNames } from '../../src/language/resolve-names.ts';
 import { BUILTIN_SIGNATURES } from '../../src/runtime/builtin-signatures.ts';
 import { BUILTIN_TYPES } from '../../src/runtime/builtin-types.ts';
 import { GLOBAL_NAMES } from '../../src/runtime/globals.ts';
+import { harnessBuiltin } from '../../src/runtime/harness-methods.ts';
 
 const BUILTINS = new Map(Object.entries(BUILTIN_SIGNATURES));
 
@@ -22,6 +23,7 @@ export function checkText(
     role: 'entry',
     builtins: BUILTINS,
     builtinTypes: BUILTIN_TYPES,
+    handleMethod: harnessBuiltin,
     globals: GLOBAL_NAMES,
     imports: new Map(),
     importedScopes: [],

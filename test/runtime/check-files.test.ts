@@ -163,6 +163,16 @@ test.each([
     'trigger_register({kind: "k", provider: "p", handler: { e -> e }, dedup_key: "event.id"})',
     "HARN-NAM-002 1:66 trigger_register has no option 'dedup_key'; did you mean `dedupe_key`?",
   ],
+  [
+    'fn main(harness: Harness) { harness.net.get("u", {timout_ms: 5}) }',
+    "HARN-NAM-002 1:51 harness.net.get has no option 'timout_ms'; did you mean `timeout_ms`?",
+  ],
+  [
+    'fn f(agent: HarnessAgent) { agent.spawn_agent({taks: "a"}) }\nf(harness.agent)',
+    "HARN-NAM-002 1:48 harness.agent.spawn_agent has no option 'taks'; did you mean `task`?",
+  ],
+  ['println(harness.fs.exists())', "undefined 1:9 Function 'harness.fs.exists' expects 1 arguments, got 0; undefined"],
+  ['stream.take([1], "2")', "undefined 1:18 Argument 2 ('n'): expected int, got string; undefined"],
   ['http_get("u", {timout_ms: 5})', "HARN-NAM-002 1:16 http_get has no option 'timout_ms'; did you mean `timeout_ms`?"],
   [
     'agent_loop("a", nil, {tool_format: "nativ"})',

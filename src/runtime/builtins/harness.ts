@@ -32,7 +32,7 @@ export const HARNESS: BuiltinGroup = {
       },
     },
     'harness.random.range': {
-      signature: '(min: int, max: int) -> int | nil',
+      signature: '(min: int | any, max: int | any) -> int | nil',
       doc: 'A random int between two bounds, both included; nil when they are the wrong way round.',
       call: (c, _d, min, max) => {
         const [low, high] = [requireInt(min, 'min'), requireInt(max, 'max')];
@@ -40,7 +40,7 @@ export const HARNESS: BuiltinGroup = {
       },
     },
     'harness.random.bytes': {
-      signature: '(length: int) -> bytes',
+      signature: '(length: int | any) -> bytes',
       doc: 'Random bytes, at most 1024.',
       call: (c, _d, length) => {
         if (typeof length !== 'number' || length < 1 || length > 1024) {

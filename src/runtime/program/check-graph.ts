@@ -7,6 +7,7 @@ import type { Declared } from '../../language/types.ts';
 import { BUILTIN_SIGNATURES } from '../builtin-signatures.ts';
 import { BUILTIN_TYPES } from '../builtin-types.ts';
 import { GLOBAL_NAMES } from '../globals.ts';
+import { harnessBuiltin } from '../harness-methods.ts';
 import { moduleExporting } from './import-path.ts';
 import { ImportFailure, importedNames } from './module-names.ts';
 import type { SourceGraph, SourceModule } from './source-graph.ts';
@@ -31,6 +32,7 @@ export function checkGraph(graph: SourceGraph, { lints = false }: CheckGraphOpti
       names: module.names,
       builtins: BUILTINS,
       builtinTypes: BUILTIN_TYPES,
+      handleMethod: harnessBuiltin,
       globals: GLOBAL_NAMES,
       imports: imports ?? new Map(),
       importedScopes,

@@ -1,4 +1,3 @@
-import { HarnError } from '../base/harn-error.ts';
 import { renderInstant } from '../base/instant.ts';
 import type { JsonObject } from '../base/json.ts';
 import { claimPathOf, readLiveClaim } from '../store/claim-file.ts';
@@ -6,12 +5,13 @@ import type { Initiator, ParkRequest } from './activation.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { shownPathOf } from './persist.ts';
 import { hasConditions, parseResumeConditions, type ResumeConditions } from './resume-condition.ts';
-import { namedSubject, type ResumeSubject, type ResumeTarget } from './resume-subject.ts';
+import type { ResumeTarget } from './resume-subject.ts';
 import { approvePark } from './run-activation.ts';
 import { type SpecValue, storableSpec } from './spec-value.ts';
 import { summaryOf } from './summary.ts';
 import { inTransitionError, notRunningError } from './sus-errors.ts';
 import { transition } from './transition.ts';
+import { knownSubject } from './wait-elsewhere.ts';
 import { PendingPark, type Worker } from './worker.ts';
 
 /** `suspend_agent` up to the flag (spec/agents.md 5.3 steps 2 to 7); the rest happens at the boundary, in park.ts. */
@@ -42,19 +42,6 @@ export async function suspendNamed(lifecycle: Lifecycle, target: ResumeTarget, r
   parseResumeConditions(request.conditions, 'suspend_agent');
   const claim = subject.files?.claim;
   throw notRunningError(subject.id, subject.status, claim === undefined ? undefined : { owner: 'other-process', owner_pid: claim.pid });
-}
-
-function knownSubject(lifecycle: Lifecycle, target: ResumeTarget): ResumeSubject {
-  const unknown = (name: string): HarnError => new HarnError('plain', `unknown worker: ${name}`);
-  if (target.kind === 'path') throw unknown(target.path);
-  const subject = namedSubject(lifecycle, target);
-  if (isUnseenRoot(lifecycle, subject)) throw unknown(target.id);
-  return subject;
-}
-
-/** A root loop of this process has files before its first park, but no handle (5.10). */
-function isUnseenRoot({ platform }: Lifecycle, { worker, files }: ResumeSubject): boolean {
-  return worker === undefined && files?.sha256 === undefined && files?.claim?.pid === platform.processes.pid;
 }
 
 /**

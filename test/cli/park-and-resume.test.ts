@@ -1,5 +1,5 @@
 import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliWorld, events, ROOT } from './harn.ts';
 import { FINISHES, mockFile, PARKS, parkedLoop, SCRIPT } from './parked-loop.ts';
@@ -155,6 +155,25 @@ println(agent_loop("root", nil, {provider: "mock", tool_format: "native", tools:
     });
     const finished = world.harn(['run', '--resume', `.harn/workers/${kid.id}.json`, '--llm-mock', answers]);
     expect(finished).toMatchObject({ code: 0, stdout: 'seven stars\n' });
+  });
+
+  test('wait_agent and worker_result know the workers of earlier processes, and wait for one that runs in another', async () => {
+    const snapshot = park();
+    const id = basename(snapshot, '.json');
+    const look = (text: string): string => {
+      const { stdout, stderr } = world.harn(['run', '-e', text]);
+      return stdout + stderr;
+    };
+    expect(look(`println(wait_agent("${id}").status)\nprintln(worker_result("${id}").reason)`)).toBe('suspended\nneeds a decision\n');
+    expect(look('wait_agent("worker_nowhere")')).toContain('unknown worker: worker_nowhere');
+    world.write('work.harn', SCRIPT.replace('append_file', 'println("at work")\n  while !file_exists("go") { sleep(5ms) }\n  append_file'));
+    const resumed = world.start(['run', '--resume', snapshot, '--llm-mock', finish()]);
+    await resumed.saw('at work');
+    const waiting = world.start(['run', '-e', `println("waits")\nprintln(wait_agent("${id}").status)`]);
+    await waiting.saw('waits');
+    world.write('go', '');
+    expect(await resumed.ended).toMatchObject({ code: 0 });
+    expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'waits\ncompleted\n' });
   });
 
   test('a worker that nobody waited for is told when the run ends before it, and can go on', () => {

@@ -1,5 +1,6 @@
 import { folderFacts } from '../../lifecycle/list-workers.ts';
 import { snapshotPathOfTarget } from '../../lifecycle/resume-subject.ts';
+import { FIRST_PAUSE_MS, longerPause } from '../../lifecycle/wait-elsewhere.ts';
 import { readWorkerHead, type WorkerHead } from '../../lifecycle/worker-head.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { operatorTarget } from '../../runtime/agents/agent-resume.ts';
@@ -23,10 +24,6 @@ export interface WaitOptions {
 const ENDED = ['done', 'closed'];
 const STATES: ReadonlySet<string> = new Set([...STATUSES, ...ENDED]);
 
-/** A look costs a few small reads; it is repeated soon at first and then once a second. */
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1000;
-
 /**
  * `harn workers wait`: comes back when a worker has reached a state, whichever process brings it there.
  *
@@ -40,7 +37,7 @@ export function waitCommand(platform: Platform, worker: string, options: WaitOpt
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : platform.clock.monotonicMs() + timeoutMs;
     const stop = stopBySignal(platform);
     let isFirst = true;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = longerPause(pauseMs)) {
       const head = await readHead(operator, snapshotPath, worker);
       if (isReached(head, states))
         return outcome(operator, head, options.until === undefined && head.status === 'failed' ? 'failed' : undefined);

@@ -4,10 +4,12 @@ import type { Lifecycle } from '../../lifecycle/lifecycle.ts';
 import { shownPathOf } from '../../lifecycle/persist.ts';
 import { resumeWorker } from '../../lifecycle/resume.ts';
 import { parseResumeConditions } from '../../lifecycle/resume-condition.ts';
+import type { ResumeTarget } from '../../lifecycle/resume-subject.ts';
 import { restartWorker, spawnParked, spawnWorker } from '../../lifecycle/start.ts';
 import { summaryOf } from '../../lifecycle/summary.ts';
 import { DEFAULT_WAIT_MS, suspendNamed } from '../../lifecycle/suspend.ts';
 import { unsettledState, unsettledSummary } from '../../lifecycle/unsettled.ts';
+import { knownSubject, whenNotElsewhere } from '../../lifecycle/wait-elsewhere.ts';
 import type { Worker } from '../../lifecycle/worker.ts';
 import { noTargetError } from '../../store/snapshot-error.ts';
 import { currentLoop } from '../agents/agent-context.ts';
@@ -119,9 +121,10 @@ export const WORKERS: BuiltinGroup = {
       '(handle: any) -> any',
       'Waits until a worker has ended or is parked and gives its summary; a list gives a list in its order.',
       async (context, lifecycle, [handle]) => {
-        if (!Array.isArray(handle)) return settledSummary(context, lifecycle, knownWorker(lifecycle, handle, 'wait_agent'));
-        const workers = handle.map((item: Value) => knownWorker(lifecycle, item, 'wait_agent'));
-        return Promise.all(workers.map((worker) => settledSummary(context, lifecycle, worker)));
+        if (!Array.isArray(handle)) return settledSummary(context, lifecycle, workerTarget(handle, 'wait_agent'));
+        const targets = handle.map((item: Value) => workerTarget(item, 'wait_agent'));
+        for (const target of targets) knownSubject(lifecycle, target);
+        return Promise.all(targets.map((target) => settledSummary(context, lifecycle, target)));
       },
     ),
     list_agents: reading('() -> list', 'Summaries of the workers of this run, oldest first, ended and parked ones included.', (lifecycle) =>
@@ -172,17 +175,16 @@ export const WORKERS: BuiltinGroup = {
     __worker_part: reading(
       '(handle: any, part: string) -> any',
       'Behind `worker_request`, `worker_result` and `worker_provenance` of std/agents.',
-      (lifecycle, [handle, part]) =>
-        field(workerSummary(lifecycle, knownWorker(lifecycle, handle, `worker_${String(part)}`)), String(part)),
+      (lifecycle, [handle, part]) => summaryPart(lifecycle, handle, String(part)),
     ),
     worker_request: reading('(handle: any) -> any', 'The request of a worker: task, system and payload.', (lifecycle, [handle]) =>
-      field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_request')), 'request'),
+      summaryPart(lifecycle, handle, 'request'),
     ),
     worker_result: reading('(handle: any) -> any', 'The result of a worker; the Suspension while it is parked.', (lifecycle, [handle]) =>
-      field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_result')), 'result'),
+      summaryPart(lifecycle, handle, 'result'),
     ),
     worker_provenance: reading('(handle: any) -> any', 'Where a worker comes from: parents, sessions, paths.', (lifecycle, [handle]) =>
-      field(workerSummary(lifecycle, knownWorker(lifecycle, handle, 'worker_provenance')), 'provenance'),
+      summaryPart(lifecycle, handle, 'provenance'),
     ),
   },
 };
@@ -207,10 +209,18 @@ async function spawnAgent(context: Context, lifecycle: Lifecycle, config: Value)
   return workerSummary(lifecycle, started.worker);
 }
 
-async function settledSummary(context: Context, lifecycle: Lifecycle, worker: Worker): Promise<Value> {
-  await worker.settled(context.signal);
+/** The summary once a worker runs no longer, in whichever process; what another one has of it is in its files. */
+async function settledSummary(context: Context, lifecycle: Lifecycle, target: ResumeTarget): Promise<Value> {
+  const { worker, summary } = await whenNotElsewhere(lifecycle, target, context.signal);
+  await worker?.settled(context.signal);
   await holdWhileStopping(context);
-  return workerSummary(lifecycle, worker);
+  return worker === undefined ? summaryValue(summary()) : workerSummary(lifecycle, worker);
+}
+
+/** One part of the summary of a worker. */
+function summaryPart(lifecycle: Lifecycle, handle: Value, part: string): Value {
+  const { summary } = knownSubject(lifecycle, workerTarget(handle, `worker_${part}`));
+  return field(summaryValue(summary()), part);
 }
 
 const INITIATORS = ['self', 'parent', 'operator', 'triggered'] as const;

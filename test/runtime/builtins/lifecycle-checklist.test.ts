@@ -121,6 +121,73 @@ println(audits())`,
   ],
 ];
 
+const decisions: [rule: string, script: string, expected: string[]][] = [
+  [
+    '13.60 an owner that answers neither yes nor no has declined, and the parent is asked once',
+    `for answer in [nil, 5, {handled: true}, {handled: true, mechanism: ""}, {handled: false}, {handled: false, reason: "busy", mechanism: "mine"}] {
+  let h = spawn_agent({task: "x", options: base + {resume_when: {}, resume_by: { harness, s -> answer }}})
+  println("\${h.suspension.resume_by_mechanism} \${lifecycle_audit_log_take().map({ a -> "\${a.kind} \${a.payload.mechanism} \${a.payload.reason}" })}")
+}`,
+    [
+      'callback invalid_result',
+      'callback invalid_result',
+      'callback invalid_result',
+      'callback invalid_result',
+      'callback declined',
+      'mine busy',
+    ].map(
+      (declined) =>
+        `ResumeBy.parent_llm [resume_by_declined ${declined}, resume_by_fallback ResumeBy.parent_llm resume_when, resume_by_dispatched ResumeBy.parent_llm resume_when]`,
+    ),
+  ],
+  [
+    '13.42 five lists of what is unsettled, and their counts under both names',
+    `born()
+println(keys(harness.unsettled_state()))
+println(harness.counts() == harness.unsettled_counts() && harness.counts().suspended == 1)`,
+    ['[in_flight_llm_calls, partial_handoffs, pool_pending_tasks, queued_triggers, suspended_subagents]', 'true'],
+  ],
+  [
+    '13.64 a worker whose loop ran out of turns is completed; the loop has its own word',
+    `let s = wait_agent(spawn_agent({task: "x", options: base + {max_iterations: 0}}))
+println("\${s.status} \${s.result.status}")`,
+    ['completed budget_exhausted'],
+  ],
+  [
+    '13.67 a worker hook with one parameter and one with two',
+    `register_worker_hook("WorkerSpawned", { harness, e -> println("\${type_of(harness)} \${e.event}") })
+register_worker_hook("WorkerSpawned", { e -> println(e.event) })
+born()`,
+    ['Harness WorkerSpawned', 'WorkerSpawned'],
+  ],
+  [
+    '13.62 13.8 modes of workers, and a completion that beats the request to suspend',
+    `let h = spawn_agent({task: "x", options: base + {post_turn_callback: { i -> suspend_agent(list_agents()[0], "late"); nil }}})
+println(h.mode)
+println("\${wait_agent(h).status} \${wait_agent(h).suspension}")`,
+    ['stage', 'completed nil'],
+  ],
+  [
+    '13.12 turns are counted for each activation, tokens for the whole life',
+    `let ok = made(tool_registry(), "ok", { a -> "fine" })
+for n in 1 to 2 { llm_mock({tool_calls: [{name: "ok", args: {n: n}}], input_tokens: 50, output_tokens: 0}); llm_mock({tool_calls: [{name: "agent_await_resumption", args: {reason: "again"}}], input_tokens: 50, output_tokens: 0}) }
+llm_mock({tool_calls: [{name: "ok", args: {n: 3}}], input_tokens: 50, output_tokens: 0})
+let s = agent_loop("go", nil, base + {tools: ok, max_iterations: 2, token_budget: 230, compaction: "none"})
+let again = wait_agent(resume_agent(s))
+println(again.status)
+let last = wait_agent(resume_agent(again)).result
+println("\${last.status} \${last.stop_reason} \${last.llm.iterations}")`,
+    ['suspended', 'budget_exhausted token_budget 5'],
+  ],
+  ['13.34 whoever waits for an open park gets it at once', 'println(wait_agent(born()).status)', ['suspended']],
+];
+
+describe('decisions (13)', () => {
+  it.each(decisions)('%s', async (_rule, script, expected) => {
+    expect(await linesOf(`${SETUP}\n${script}\n`)).toEqual(expected);
+  });
+});
+
 describe('the checklist, row by row (14)', () => {
   it.each(rows)('%s', async (_rule, script, expected) => {
     expect(await linesOf(`${SETUP}\n${script}\n`)).toEqual(expected);

@@ -625,13 +625,13 @@ for n in [1, 2] {
   let s = spawn_agent({task: "canary-prompt", options: {resume_when: {on_event: "a.b"}}}).result
   println(s.resume_by_mechanism)
 }
-println(lifecycle_audit_log_take().filter({ a -> a.kind.starts_with("resume_by") }).map({ a -> "${'${a.kind} ${a.payload.mechanism} ${a.payload.cloud_session}'}" }))
+println(lifecycle_audit_log_take().filter({ a -> a.kind.starts_with("resume_by") }).map({ a -> "${'${a.kind} ${a.payload.mechanism} ${a.payload.cloud_session} ${a.payload.reason}'}" }))
 `;
       expect(await linesOf(script, env)).toEqual([
         'cloud-1',
         'ResumeBy.cloud_harness',
         'ResumeBy.local_runtime',
-        '[resume_by_dispatched ResumeBy.cloud_harness cloud-1, resume_by_declined ResumeBy.cloud_harness nil, resume_by_dispatched ResumeBy.local_runtime nil]',
+        '[resume_by_dispatched ResumeBy.cloud_harness cloud-1 resume_when, resume_by_declined ResumeBy.cloud_harness nil cloud_register_failed, resume_by_dispatched ResumeBy.local_runtime nil resume_when]',
       ]);
       expect(heard[0]?.body).toMatchObject({
         session_id: 'cloud-1',

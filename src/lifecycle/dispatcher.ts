@@ -1,4 +1,4 @@
-import { errorText, HarnError } from '../base/harn-error.ts';
+import { errorText, HarnError, hasCode } from '../base/harn-error.ts';
 import { type Instant, renderInstant } from '../base/instant.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { interruptAndSuspend } from './broadcast.ts';
@@ -37,7 +37,10 @@ export interface EventRequest {
 
 /** What closures need of the world around them; supplied by the runtime. */
 export interface HandlerCalls {
-  /** Calls a closure with the event as scripts see it. */
+  /**
+   * Calls a closure with the event as scripts see it.
+   * @throws HarnError `BEYOND_TIER` for one that did what the tier of its binding does not allow
+   */
   call(callable: Opaque, event: JsonObject, binding: Binding, replayOf: string | null): Promise<Json>;
   /** A handler URI: `a2a://…` or `worker://…`. */
   callUri(uri: string, event: JsonObject, binding: Binding): Promise<Json>;
@@ -48,6 +51,9 @@ export interface HandlerCalls {
 }
 
 export type DispatchStatus = 'dispatched' | 'skipped' | 'dlq' | 'duplicate' | 'failed';
+
+/** Code of the error of a handler that its `autonomy_tier` stopped: it is neither tried again nor kept for a replay. */
+export const BEYOND_TIER = 'beyond_autonomy_tier';
 
 const SVIX_DELAYS_MS = [0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000];
 
@@ -188,6 +194,10 @@ export class Dispatcher {
       this.#log('trigger.outbox', 'dispatched', { event_id: facts.event.id, binding_id: binding.id, replay_of_event_id: replayOf });
       return dispatchHandle(facts, 'dispatched', { result });
     } catch (error) {
+      if (hasCode(error, BEYOND_TIER)) {
+        binding.metrics.failed++;
+        return dispatchHandle(facts, 'failed', { error: errorText(error) });
+      }
       return this.#bury(facts, shown, { error: errorText(error), attempts: tries.count });
     } finally {
       binding.metrics.in_flight--;
@@ -205,7 +215,7 @@ export class Dispatcher {
         return await this.#call(facts, shown);
       } catch (error) {
         this.#lifecycleEvent('DispatchFailed', facts, { attempt, error: errorText(error) });
-        if (attempt >= max) throw error;
+        if (attempt >= max || hasCode(error, BEYOND_TIER)) throw error;
         const delayMs = backoff === 'immediate' ? 0 : (SVIX_DELAYS_MS[Math.min(attempt, SVIX_DELAYS_MS.length - 1)] ?? 0);
         this.#lifecycleEvent('RetryScheduled', facts, { attempt: attempt + 1, delay_ms: delayMs });
         this.#graph(facts, 'retry', 'retry');

@@ -8,6 +8,8 @@ import type { Value } from './value.ts';
  */
 export interface Run {
   readonly platform: Platform;
+  /** Set where the handler of a trigger runs that may not act on its own (agents/autonomy-tier.ts). */
+  readonly autonomy?: { readonly tier: string; refuse(operation: string): never } | undefined;
   /** Text arguments after `--`. */
   readonly argv: readonly string[];
   /** Absolute path of the entry script; `<inline>` for `-e`, `<stdin>` for `-`. */

@@ -141,8 +141,11 @@ export function rootContext(run: Run): Context {
 
 export const ROOT_TASK_ID = 'task_root';
 
-/** Another context of the same task, with another signal or inside another agent loop. */
-export function deriveContext(context: Context, changes: { readonly signal?: AbortSignal; readonly agent?: unknown }): Context {
+/** Another context of the same task, with another signal, inside another agent loop, or with less that it may do. */
+export function deriveContext(
+  context: Context,
+  changes: { readonly signal?: AbortSignal; readonly agent?: unknown; readonly run?: Run },
+): Context {
   return new TaskContext({ ...sharedFields(context), ...changes });
 }
 

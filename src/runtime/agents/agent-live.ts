@@ -13,6 +13,7 @@ import { skillCallback } from './agent-skills.ts';
 import { bindTools, isIdempotent, toolEntries } from './agent-tools.ts';
 import { field, optionsJson } from './agent-values.ts';
 import { isOwnHandle, runningHandles } from './async-registry.ts';
+import { assertMayAct, tierOfLimits, underTier } from './autonomy-tier.ts';
 import { callablesIn, withCallables } from './callable-paths.ts';
 import { daemonPort } from './daemon-service.ts';
 import { withLifecycleTools } from './lifecycle-tools.ts';
@@ -37,7 +38,7 @@ export interface LiveClosure {
 export function createLive(context: Context, options: Value, place: LoopPlace, daemon?: JsonObject): LoopLive {
   const services = agentServices(context.run);
   const inbox = inboxOf(services, place.sessionId);
-  const inside = deriveContext(context, { agent: place });
+  const inside = deriveContext(underTier(context, tierOfLimits(field(options, INHERITED_LIMITS))), { agent: place });
   const servers = field(options, 'mcp_servers');
   const entries = withLifecycleTools(toolEntries(field(options, 'tools')), options);
   const tools = bindTools(inside, entries, servers === undefined ? null : toJson(servers));
@@ -75,6 +76,7 @@ export function createLive(context: Context, options: Value, place: LoopPlace, d
 /** Options with the tools of MCP servers, where there are any. */
 export async function withServerTools(context: Context, options: Value, { sessionId }: LoopPlace): Promise<Value> {
   if (field(options, 'mcp_servers') === undefined) return options;
+  assertMayAct(context.run, 'use MCP servers');
   const { withMcpServers } = await import('./mcp.ts');
   return withMcpServers(context, options, sessionId);
 }

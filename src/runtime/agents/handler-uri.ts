@@ -35,7 +35,8 @@ const ANSWER_TIMEOUT_MS = 120_000;
 async function askAgent(context: Context, target: string, event: JsonObject, binding: Binding): Promise<Json> {
   const [authority = '', ...path] = target.split('/');
   const scheme = binding.spec.allowCleartext ? 'http' : 'https';
-  const envelope = { target_agent: path.join('/') || null, event, binding_id: binding.id, trace_id: event.trace_id ?? null };
+  const named = { binding_id: binding.id, autonomy_tier: binding.spec.autonomyTier, trace_id: event.trace_id ?? null };
+  const envelope = { target_agent: path.join('/') || null, event, ...named };
   const id = context.run.platform.random.id('a2a');
   const parts = [{ kind: 'text', text: JSON.stringify(envelope) }];
   const call = { jsonrpc: '2.0', id, method: 'message/send', params: { message: { kind: 'message', messageId: id, role: 'user', parts } } };

@@ -5,7 +5,6 @@ import { dictOf, mergeDicts } from '../dict.ts';
 import { plainError } from '../errors.ts';
 import { toJson } from '../json.ts';
 import { Dict, type Value } from '../value.ts';
-import type { LoopPlace } from './agent-context.ts';
 import { agentValue, field, withoutKeys } from './agent-values.ts';
 
 /** What a loop may do at most, and so everything that it starts (spec/agents.md 2.4): limits only ever narrow. */
@@ -19,14 +18,14 @@ export interface LoopLimits {
 export const NO_LIMITS: LoopLimits = { policy: undefined, inherited: [] };
 
 /**
- * Options of a loop that is started inside of another one: its policy is cut down to that of the other, and the
+ * Options of a loop that is started under limits, such as those of a loop around it: its policy is cut down to that of the other, and the
  * permissions of the other stand beside its own.
  *
  * @throws plain error when the other may start no further loops
  */
-export function narrowedOptions(parent: LoopPlace | undefined, options: Value): Dict {
+export function narrowedOptions(above: LoopLimits | undefined, options: Value): Dict {
   const own = options instanceof Dict ? withoutKeys(options, [INHERITED_LIMITS]) : new Dict();
-  const { policy: ceiling, inherited } = parent?.limits ?? NO_LIMITS;
+  const { policy: ceiling, inherited } = above ?? NO_LIMITS;
   const given = policyOf(own);
   const policy = intersectPolicies(ceilingOfChildren(ceiling), given);
   return mergeDicts(

@@ -14,6 +14,7 @@ import { createLive, savedOptions, withServerTools } from './agent-live.ts';
 import { describeProgram } from './agent-program.ts';
 import { agentServices } from './agent-services.ts';
 import { field, optionalText } from './agent-values.ts';
+import { limitsOfTier } from './autonomy-tier.ts';
 import type { Execution } from './execution-place.ts';
 import { limitsOf, narrowedOptions } from './loop-limits.ts';
 
@@ -39,7 +40,7 @@ export async function loopStart(context: Context, request: LoopRequest): Promise
   await refuseWhileStopping(context, 'agent_loop');
   const { random } = agentServices(context.run);
   const parent = currentLoop(context);
-  const narrowed = narrowedOptions(parent, request.options);
+  const narrowed = narrowedOptions(parent?.limits ?? limitsOfTier(context.run), request.options);
   const named = optionalText(field(narrowed, 'session_id'));
   if (named?.trim() === '') throw plainError('agent_loop: session_id must not be blank');
   const place: LoopPlace = {

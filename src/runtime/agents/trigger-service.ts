@@ -1,7 +1,8 @@
-import { HarnError } from '../../base/harn-error.ts';
+import { errorText, HarnError } from '../../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.ts';
 import type { ChannelPlace } from '../../lifecycle/channel-name.ts';
-import { Dispatcher } from '../../lifecycle/dispatcher.ts';
+import { BEYOND_TIER, Dispatcher } from '../../lifecycle/dispatcher.ts';
+import type { Binding } from '../../lifecycle/trigger-registry.ts';
 import { callValue } from '../call.ts';
 import type { Context, Run } from '../context.ts';
 import { toJson } from '../json.ts';
@@ -11,6 +12,7 @@ import { currentLoop } from './agent-context.ts';
 import { lifecycleOf } from './agent-lifecycle.ts';
 import { agentServices } from './agent-services.ts';
 import { agentValue } from './agent-values.ts';
+import { limitedTier, underTier } from './autonomy-tier.ts';
 import { callHandlerUri } from './handler-uri.ts';
 import { functionOfSpec, harnessValue } from './lifecycle-values.ts';
 
@@ -36,6 +38,8 @@ function createService(run: Run): TriggerService {
         const fn = functionOfSpec(callable);
         if (fn === undefined) throw new HarnError('plain', 'trigger handler is no function');
         const outer = service.handlerContext;
+        const refused: string[] = [];
+        const limited = underTier(context, limitedTier(binding.spec.autonomyTier), (operation) => refused.push(operation));
         service.handlerContext = {
           binding_id: binding.id,
           event_id: event.id ?? null,
@@ -51,9 +55,13 @@ function createService(run: Run): TriggerService {
         try {
           const value = agentValue(event);
           const takesHarness = fn.meta.params.length >= 2;
-          return toJson(await (takesHarness ? callValue(context, 0, fn, harnessValue(context), value) : callValue(context, 0, fn, value)));
+          return toJson(await (takesHarness ? callValue(limited, 0, fn, harnessValue(limited), value) : callValue(limited, 0, fn, value)));
+        } catch (error) {
+          // Another try would be refused as well.
+          throw refused.length === 0 ? error : new HarnError(BEYOND_TIER, errorText(error));
         } finally {
           service.handlerContext = outer;
+          tellRefused(run, binding, event, refused);
         }
       },
       callUri: (uri, event, binding) => callHandlerUri(context, uri, event, binding),
@@ -65,6 +73,21 @@ function createService(run: Run): TriggerService {
     }),
   };
   return service;
+}
+
+/** For whoever looks over a trigger before it may act: what it would have done, without the facts of the event. */
+function tellRefused(run: Run, { id, version, spec }: Binding, event: JsonObject, operations: readonly string[]): void {
+  const { eventLog, platform } = lifecycleOf(run);
+  for (const operation of operations) {
+    eventLog.append({
+      topic: 'triggers.lifecycle',
+      kind: 'AutonomyDenied',
+      payload: { binding_id: id, binding_version: version, event_id: event.id ?? null, autonomy_tier: spec.autonomyTier, operation },
+      headers: { trigger_id: id, event_id: event.id ?? null, trace_id: event.trace_id ?? null },
+      occurredAt: platform.clock.now(),
+      durability: 'lazy',
+    });
+  }
 }
 
 /** Where the caller stands, for the scopes of channels. */

@@ -4,6 +4,7 @@ import { errorText, hasCode } from '../../base/harn-error.ts';
 import type { Json } from '../../base/json.ts';
 import { agentServices } from '../agents/agent-services.ts';
 import { agentValue, optionsJson, withoutHarness } from '../agents/agent-values.ts';
+import { assertMayAct } from '../agents/autonomy-tier.ts';
 import { readServerCard, scriptPool } from '../agents/mcp.ts';
 import { registerPrompt, registerResource, registerTemplate, registerTools } from '../agents/mcp-offer.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
@@ -60,6 +61,7 @@ async function use<T>(
   run: (connection: McpConnection, call: McpCall) => Promise<T>,
 ): Promise<T> {
   if (!(client instanceof McpClientHandle)) throw plainError(`${caller}: expected an mcp_client, got ${typeOf(client)}`);
+  assertMayAct(context.run, 'use MCP servers');
   const pool = scriptPool(context.run);
   const call = pool.callOf(client.server, context.signal);
   try {

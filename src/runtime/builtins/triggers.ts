@@ -25,7 +25,7 @@ export const TRIGGERS: BuiltinGroup = {
   builtins: {
     trigger_register: {
       signature: '(spec: TriggerSpec | dict) -> dict',
-      doc: 'Binds a handler to events of a provider and gives the handle of the binding.',
+      doc: 'Binds a handler to events of a provider and gives the handle of the binding. Under an `autonomy_tier` other than `act_auto` the handler and what it starts may not write files, run programs or reach the network.',
       call: (context, _depth, ...args) => {
         const [given] = withoutHarness(args);
         const spec = specValue(given);

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { assertMayAct } from '../agents/autonomy-tier.ts';
 import type { Run } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { categoryError } from '../errors.ts';
@@ -21,6 +22,7 @@ export class EgressPolicy {
   #byDefault: 'allow' | 'deny' = 'allow';
 
   static of(run: Run): EgressPolicy {
+    assertMayAct(run, 'reach the network');
     return run.service(EGRESS, () => new EgressPolicy());
   }
 

@@ -18,8 +18,11 @@ const HELPERS = "esbuild's helpers";
  * evaluated when any of it is needed; whatever no pack names is a pack of its own.
  */
 const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = [
-  // What every pack needs, so that none has to load `main` for it.
-  ['base', ['src/base/harn-error.ts', 'src/base/json.ts', HELPERS]],
+  // What the packs that can do without `main` share with it.
+  [
+    'base',
+    ['src/base/harn-error.ts', 'src/base/json.ts', 'src/agent/providers/llm-errors.ts', 'src/agent/providers/network-fault.ts', HELPERS],
+  ],
   [
     'main',
     [
@@ -44,7 +47,6 @@ const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = 
       'src/agent/providers/answer-parts.ts',
       'src/agent/providers/capabilities.ts',
       'src/agent/providers/llm-settings.ts',
-      'src/agent/providers/llm-errors.ts',
       'src/base/assert-never.ts',
     ],
   ],

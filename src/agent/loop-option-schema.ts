@@ -1,67 +1,76 @@
 import * as z from 'zod/mini';
-import type { DecodeIssue } from '../base/decode-problem.ts';
+import { type DecodeIssue, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import { nearestName } from '../base/near-name.ts';
 import { LEVELS } from './tools/policy.ts';
 
 /** What each option of `agent_loop` must be (spec/agents.md 3.2) when it is given; nil counts as not given. */
 const PROFILE_NAMES = ['tool_using', 'researcher', 'verifier', 'completer'] as const;
 
-const count = z.nullish(z.int().check(z.nonnegative()));
-const amount = z.nullish(z.number());
-const names = z.nullish(z.array(z.string()));
-const dict = z.nullish(z.record(z.string(), z.unknown()));
+const count = lazily(() => z.nullish(z.int().check(z.nonnegative())));
+const amount = lazily(() => z.nullish(z.number()));
+const names = lazily(() => z.nullish(z.array(z.string())));
+const dict = lazily(() => z.nullish(z.record(z.string(), z.unknown())));
 const STRATEGIES = ['none', 'truncate', 'summarize_middle', 'summarize_all', 'hybrid', 'custom'] as const;
-const strategy = z.enum(STRATEGIES);
-const optionalStrategy = z.nullish(strategy);
-const flag = z.nullish(z.boolean());
-const optionalText = z.nullish(z.string());
-const topic = z.nullish(
-  z.string().check(z.regex(/^\s*[A-Za-z0-9._-]{1,256}\s*$/, 'must be the name of a topic (letters, digits, `.`, `_` and `-`)')),
+const strategy = lazily(() => z.enum(STRATEGIES));
+const optionalStrategy = lazily(() => z.nullish(strategy()));
+const flag = lazily(() => z.nullish(z.boolean()));
+const optionalText = lazily(() => z.nullish(z.string()));
+const topic = lazily(() =>
+  z.nullish(z.string().check(z.regex(/^\s*[A-Za-z0-9._-]{1,256}\s*$/, 'must be the name of a topic (letters, digits, `.`, `_` and `-`)'))),
 );
-const textOrTexts = z.nullish(z.union([z.string(), z.array(z.string())]));
+const textOrTexts = lazily(() => z.nullish(z.union([z.string(), z.array(z.string())])));
 
-const judgeBlock = z.looseObject({
-  criteria: textOrTexts,
-  prompt: optionalText,
-  system: optionalText,
-  provider: optionalText,
-  model: optionalText,
-  max_objections: count,
-});
-export const judgeSchema = z.nullish(judgeBlock);
+const judgeBlock = lazily(() =>
+  z.looseObject({
+    criteria: textOrTexts(),
+    prompt: optionalText(),
+    system: optionalText(),
+    provider: optionalText(),
+    model: optionalText(),
+    max_objections: count(),
+  }),
+);
+export const judgeSchema = lazily(() => z.nullish(judgeBlock()));
 
 /** A limit that cannot be read would be none, and so would a misspelt one. */
-const policySchema = z.strictObject({
-  tools: names,
-  capabilities: dict,
-  workspace_roots: names,
-  side_effect_level: z.nullish(z.enum(LEVELS)),
-  recursion_limit: count,
-  tool_arg_constraints: z.nullish(z.array(z.record(z.string(), z.unknown()))),
-  tool_annotations: dict,
-});
+const policySchema = lazily(() =>
+  z.strictObject({
+    tools: names(),
+    capabilities: dict(),
+    workspace_roots: names(),
+    side_effect_level: z.nullish(z.enum(LEVELS)),
+    recursion_limit: count(),
+    tool_arg_constraints: z.nullish(z.array(z.record(z.string(), z.unknown()))),
+    tool_annotations: dict(),
+  }),
+);
 
 /** Tools by globs, or with patterns of their arguments. */
-const entries = z.nullish(z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]));
+const entries = lazily(() => z.nullish(z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())])));
 
-const permissionsSchema = z.strictObject({ allow: entries, deny: entries, on_escalation: z.optional(z.unknown()) });
+const permissionsSchema = lazily(() => z.strictObject({ allow: entries(), deny: entries(), on_escalation: z.optional(z.unknown()) }));
 
-const approvalSchema = z.strictObject({
-  auto_approve: entries,
-  auto_deny: entries,
-  require_approval: entries,
-  write_path_allowlist: names,
-});
+const approvalSchema = lazily(() =>
+  z.strictObject({
+    auto_approve: entries(),
+    auto_deny: entries(),
+    require_approval: entries(),
+    write_path_allowlist: names(),
+  }),
+);
 
-const autonomySchema = z.strictObject({ per_hour: count, per_day: count, key: optionalText, reviewer: optionalText });
+const autonomySchema = lazily(() => z.strictObject({ per_hour: count(), per_day: count(), key: optionalText(), reviewer: optionalText() }));
 
-const budgetSchema = z.strictObject({
-  max_cost_usd: amount,
-  max_input_tokens: amount,
-  max_output_tokens: amount,
-  total_budget_usd: amount,
-});
+const budgetSchema = lazily(() =>
+  z.strictObject({
+    max_cost_usd: amount(),
+    max_input_tokens: amount(),
+    max_output_tokens: amount(),
+    total_budget_usd: amount(),
+  }),
+);
 
 const LIMITS = {
   policy: policySchema,
@@ -71,22 +80,28 @@ const LIMITS = {
   budget: budgetSchema,
 };
 
-const turnPolicySchema = z.looseObject({ require_action_or_yield: flag, allow_done_sentinel: flag, max_prose_chars: count });
+const turnPolicySchema = lazily(() =>
+  z.looseObject({ require_action_or_yield: flag(), allow_done_sentinel: flag(), max_prose_chars: count() }),
+);
 
-const iterationSchema = z.looseObject({
-  mode: z.nullish(z.enum(['fixed', 'adaptive'])),
-  initial: count,
-  max: count,
-  extend_by: count,
-});
+const iterationSchema = lazily(() =>
+  z.looseObject({
+    mode: z.nullish(z.enum(['fixed', 'adaptive'])),
+    initial: count(),
+    max: count(),
+    extend_by: count(),
+  }),
+);
 
-const compactionSchema = z.looseObject({
-  strategy: optionalStrategy,
-  keep_first_n: count,
-  keep_last_n: count,
-  threshold: count,
-  hard_limit: count,
-});
+const compactionSchema = lazily(() =>
+  z.looseObject({
+    strategy: optionalStrategy(),
+    keep_first_n: count(),
+    keep_last_n: count(),
+    threshold: count(),
+    hard_limit: count(),
+  }),
+);
 
 /** Dicts of options in which a name that means nothing is told, as one beside them is. */
 const BLOCKS = {
@@ -97,8 +112,9 @@ const BLOCKS = {
   done_judge: judgeBlock,
 };
 
-export const optionsSchema = z.looseObject({
-  profile: z.nullish(z.enum(PROFILE_NAMES, `must be one of ${PROFILE_NAMES.join(', ')}`)),
+/** Each is made when an option of its name is given: a loop gives few, and to make them all takes longer than to resume it. */
+export const OPTIONS = {
+  profile: () => z.nullish(z.enum(PROFILE_NAMES, `must be one of ${PROFILE_NAMES.join(', ')}`)),
   max_iterations: count,
   max_nudges: count,
   llm_retries: count,
@@ -119,55 +135,65 @@ export const optionsSchema = z.looseObject({
   event_queue_capacity: count,
   done_sentinel: optionalText,
   nudge: optionalText,
-  tool_format: z.nullish(z.enum(['native', 'text'])),
-  native_tool_fallback: z.nullish(z.enum(['allow', 'allow_once', 'reject'])),
+  tool_format: () => z.nullish(z.enum(['native', 'text'])),
+  native_tool_fallback: () => z.nullish(z.enum(['allow', 'allow_once', 'reject'])),
   stop_after_successful_tools: names,
   require_successful_tools: names,
-  turn_policy: z.nullish(turnPolicySchema),
+  turn_policy: () => z.nullish(turnPolicySchema()),
   loop_detect_warn: count,
   loop_detect_block: count,
   loop_detect_skip: count,
   token_budget: count,
   stall_diagnostics: flag,
-  budget: z.nullish(budgetSchema),
-  autonomy_budget: z.nullish(autonomySchema),
+  budget: () => z.nullish(budgetSchema()),
+  autonomy_budget: () => z.nullish(autonomySchema()),
   verify_completion: judgeSchema,
   done_judge: judgeSchema,
-  compaction: z.nullish(z.union([z.literal(false), strategy, compactionSchema])),
+  compaction: () => z.nullish(z.union([z.literal(false), strategy(), compactionSchema()])),
   auto_compact: flag,
   compact_threshold: count,
   compact_keep_first: count,
   compact_keep_last: count,
   compact_strategy: optionalStrategy,
-  reminders: z.nullish(z.union([z.boolean(), z.looseObject({ enabled: flag, providers: names, config: dict })])),
+  reminders: () => z.nullish(z.union([z.boolean(), z.looseObject({ enabled: flag(), providers: names(), config: dict() })])),
   agent_await_resumption_enabled: flag,
-  iteration_budget: z.nullish(iterationSchema),
-  policy: z.nullish(policySchema),
-  permissions: z.nullish(permissionsSchema),
-  approval_policy: z.nullish(approvalSchema),
-  durability: z.nullish(z.enum(['turn', 'park'])),
-  subagents: z.nullish(z.boolean()),
-  subagent_tools: z.nullish(z.boolean()),
-  inherited_limits: z.nullish(z.array(z.unknown())),
-  timeout: z.nullish(z.number()),
-});
+  iteration_budget: () => z.nullish(iterationSchema()),
+  policy: () => z.nullish(policySchema()),
+  permissions: () => z.nullish(permissionsSchema()),
+  approval_policy: () => z.nullish(approvalSchema()),
+  durability: () => z.nullish(z.enum(['turn', 'park'])),
+  subagents: () => z.nullish(z.boolean()),
+  subagent_tools: () => z.nullish(z.boolean()),
+  inherited_limits: () => z.nullish(z.array(z.unknown())),
+  timeout: () => z.nullish(z.number()),
+};
 
-export type Given = z.infer<typeof optionsSchema>;
+type Schemas = { readonly [K in keyof typeof OPTIONS]: ReturnType<(typeof OPTIONS)[K]> };
+
+export type Given = { readonly [K in keyof Schemas]?: z.infer<Schemas[K]> };
+
+/** What of `given` are options. Their order is that of the table, also of the first problem. */
+export function decodeGiven(given: JsonObject) {
+  const named = Object.entries(OPTIONS).filter(([name]) => given[name] !== undefined);
+  const decoded = z.looseObject(Object.fromEntries(named.map(([name, schema]) => [name, schema()]))).safeParse(given, OWN_TEXTS_ONLY);
+  // The table says what each key that was looked at is.
+  return decoded.success ? { success: true as const, data: decoded.data as Given } : decoded;
+}
 
 /** A limit with a key that there is not. @returns undefined for other faults */
 export function misspelt(issue: DecodeIssue | undefined): string | undefined {
   const [key] = issue?.keys ?? [];
   const limit = Object.entries(LIMITS).find(([name]) => name === String(issue?.path[0]))?.[1];
   if (key === undefined || limit === undefined) return undefined;
-  const meant = nearestName(key, Object.keys(limit.shape));
+  const meant = nearestName(key, Object.keys(limit().shape));
   return `has no key \`${key}\`${meant === undefined ? '' : `; did you mean \`${meant}\`?`}`;
 }
 
 /** Names in the blocks of options that mean nothing, with the block in front. */
 export function unknownInBlocks(given: JsonObject): string[] {
-  return Object.entries(BLOCKS).flatMap(([name, { shape }]) => {
+  return Object.entries(BLOCKS).flatMap(([name, schema]) => {
     const block = given[name];
     const keys = isJsonObject(block) ? Object.keys(block) : [];
-    return keys.filter((key) => !Object.hasOwn(shape, key)).map((key) => `${name}.${key}`);
+    return keys.filter((key) => !Object.hasOwn(schema().shape, key)).map((key) => `${name}.${key}`);
   });
 }

@@ -1,12 +1,13 @@
 import type * as z from 'zod/mini';
-import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
+import { decodeProblem } from '../base/decode-problem.ts';
 import { HarnError } from '../base/harn-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { lazily } from '../base/lazily.ts';
 import type { AutonomyBudget } from './autonomy.ts';
 import type { DaemonOptions } from './daemon/daemon.ts';
 import type { DoneJudge } from './done-judge.ts';
 import { knownOptions, unknownOptions } from './known-options.ts';
-import { type Given, type judgeSchema, misspelt, optionsSchema, unknownInBlocks } from './loop-option-schema.ts';
+import { decodeGiven, type Given, type judgeSchema, misspelt, OPTIONS, unknownInBlocks } from './loop-option-schema.ts';
 import { type CallPolicy, DEFAULT_TIMEOUT_MS } from './model-call/model-call.ts';
 import { checkModelOptions } from './model-call/model-options.ts';
 import { reminderError } from './reminder.ts';
@@ -76,12 +77,12 @@ const PROFILES = {
 } as const;
 
 /** Every option that a script may give to `agent_loop`. */
-export const LOOP_OPTION_NAMES = knownOptions(optionsSchema.shape);
+export const loopOptionNames = lazily(() => knownOptions(OPTIONS));
 
 /** @throws HarnError `plain`: the option and what is wrong with it */
 export function decodeLoopOptions(given: JsonObject): LoopOptions {
   checkModelOptions(given, 'agent_loop');
-  const decoded = optionsSchema.safeParse(given, OWN_TEXTS_ONLY);
+  const decoded = decodeGiven(given);
   if (!decoded.success) {
     const issue = decoded.error.issues[0];
     throw new HarnError('plain', `agent_loop: ${issue?.path.join('.') ?? 'options'} ${misspelt(issue) ?? decodeProblem(issue, given)}`);
@@ -129,7 +130,7 @@ export function decodeLoopOptions(given: JsonObject): LoopOptions {
     approvalPolicy: objectOption(given.approval_policy),
     inherited: inheritedLimits(given[INHERITED_LIMITS]),
     model: given,
-    unknown: [...unknownOptions(given, optionsSchema.shape), ...unknownInBlocks(given)],
+    unknown: [...unknownOptions(given, OPTIONS), ...unknownInBlocks(given)],
     timeoutMs: options.timeout === undefined || options.timeout === null ? undefined : options.timeout * 1000,
   };
 }
@@ -163,7 +164,7 @@ function autonomyBudget({ autonomy_budget: given }: Given): AutonomyBudget | und
   };
 }
 
-function doneJudge(given: z.infer<typeof judgeSchema>): DoneJudge | undefined {
+function doneJudge(given: z.infer<ReturnType<typeof judgeSchema>>): DoneJudge | undefined {
   if (given === undefined || given === null) return undefined;
   const criteria = given.criteria ?? given.prompt ?? undefined;
   return {

@@ -2,7 +2,7 @@ import { HarnError } from '../base/harn-error.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { isCallOption } from './known-options.ts';
 import type { Loop } from './loop-context.ts';
-import { decodeLoopOptions, LOOP_OPTION_NAMES, type LoopOptions } from './loop-options.ts';
+import { decodeLoopOptions, type LoopOptions, loopOptionNames } from './loop-options.ts';
 import { modelFrames } from './model-frames.ts';
 
 /**
@@ -18,7 +18,7 @@ const PATCHABLE: ReadonlySet<string> = new Set([
 
 /** @throws HarnError `plain` for an option that may not change, or cannot be what it is given */
 export function checkPatches({ options }: Loop, patches: JsonObject): void {
-  const fixed = Object.keys(patches).find((name) => LOOP_OPTION_NAMES.has(name) && !PATCHABLE.has(name) && !isCallOption(name));
+  const fixed = Object.keys(patches).find((name) => loopOptionNames().has(name) && !PATCHABLE.has(name) && !isCallOption(name));
   if (fixed !== undefined) throw new HarnError('plain', `agent_loop: post_turn_callback may not change \`${fixed}\` of a running loop`);
   decodeLoopOptions({ ...options.model, ...patches });
 }

@@ -1,5 +1,4 @@
 import { constants } from 'node:buffer';
-import { getHeapStatistics } from 'node:v8';
 import { decodeProblem, OWN_TEXTS_ONLY } from '../base/decode-problem.ts';
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
@@ -101,10 +100,10 @@ export function writeSnapshot(
   snapshot: WorkerSnapshot,
   lists: RenderedLists = new RenderedLists(),
 ): string {
-  const limit = maxSnapshotBytes(disk.env);
   // Refused before it is rendered: the text of what is far too much would take the memory of the process.
   const long = lists.of(snapshot.transcript);
   const least = leastSizeOf(snapshot, long);
+  const limit = maxSnapshotBytes(disk.env, least);
   if (least > limit) throw new Error(`it would have ${tooLarge(least, limit)}`);
   const { bytes, sha256: digest } = rendered(limit, () => renderSnapshot(snapshot, lists, long));
   if (bytes.length > limit) throw new Error(`it would have ${tooLarge(bytes.length, limit)}`);
@@ -180,7 +179,7 @@ function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, fac
   const stat = platform.files.stat(path);
   if (stat === undefined) throw snapshotError('missing', 'no such file', facts);
   if (!stat.isFile) throw snapshotError('malformed', 'not a file', facts);
-  const limit = maxSnapshotBytes(platform.env);
+  const limit = maxSnapshotBytes(platform.env, stat.sizeBytes);
   if (stat.sizeBytes <= limit) return;
   throw snapshotError('size', `the file has ${tooLarge(stat.sizeBytes, limit)}`, {
     ...facts,
@@ -191,11 +190,16 @@ function assertSize(platform: Pick<Platform, 'files' | 'env'>, path: string, fac
 /** What a snapshot takes in memory while it is read, to its size: its text, of two bytes a unit at worst, and what it says. */
 const MEMORY_PER_BYTE = 4;
 
-function maxSnapshotBytes(env: Environment): number {
+/** Less than a process needs to run at all; to find out how much it has takes a module of Node. */
+const ALWAYS_FITS_BYTES = 2 * MEBIBYTE;
+
+/** @param sizeBytes of the snapshot in question: what fits anyway does not ask for the memory that there is */
+function maxSnapshotBytes(env: Environment, sizeBytes: number): number {
   const configured = Number(env.get('HARN_SNAPSHOT_MAX_BYTES') ?? Number.NaN);
   const isConfigured = Number.isSafeInteger(configured) && configured > 0;
   // A process that runs out of memory can say nothing any more.
-  const limit = isConfigured ? configured : Math.min(DEFAULT_MAX_SNAPSHOT_BYTES, Math.floor(heapLimitBytes() / MEMORY_PER_BYTE));
+  const fitting = sizeBytes <= ALWAYS_FITS_BYTES ? Number.POSITIVE_INFINITY : Math.floor(heapLimitBytes() / MEMORY_PER_BYTE);
+  const limit = isConfigured ? configured : Math.min(DEFAULT_MAX_SNAPSHOT_BYTES, fitting);
   // A file is read as one text, and a text has no more units than the file has bytes.
   return Math.min(limit, constants.MAX_STRING_LENGTH);
 }
@@ -207,7 +211,7 @@ function tooLarge(sizeBytes: number, limit: number): string {
 }
 
 function heapLimitBytes(): number {
-  return getHeapStatistics().heap_size_limit;
+  return process.getBuiltinModule('node:v8').getHeapStatistics().heap_size_limit;
 }
 
 function readFile(files: Files, path: string, facts: SnapshotErrorFacts): Uint8Array {

@@ -109,10 +109,10 @@ export function parseByLists(bytes: Uint8Array): { readonly document: JsonObject
       // Where the mark came to stand is the list; it would not with a key that the file has twice.
       const marked = transcript[name];
       if (!Array.isArray(marked) || marked.length !== 1 || marked[0] !== markOf(name)) return undefined;
-      const text = file.subarray(start, end);
-      const items = JSON.parse(`[${decodeUtf8(text)}]`) as Json[];
+      // With its brackets, which stand around the text: to put others there would copy it.
+      const items = JSON.parse(decodeUtf8(file.subarray(start - '[\n'.length, end + '\n    ]'.length))) as Json[];
       (transcript as Record<string, Json>)[name] = items;
-      lists.keep(name, { items, bytes: text });
+      lists.keep(name, { items, bytes: file.subarray(start, end) });
     }
     return { document, lists };
   } catch {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LOOP_OPTION_NAMES } from '../../src/agent/loop-options.ts';
+import { loopOptionNames } from '../../src/agent/loop-options.ts';
 import { parse } from '../../src/language/parser.ts';
 import { optionsJson } from '../../src/runtime/agents/agent-values.ts';
 import { CARRY_KEYS, CONFIG_KEYS, SUB_AGENT_KEYS } from '../../src/runtime/agents/spawn-options.ts';
@@ -17,10 +17,10 @@ function namesOf(type: string): readonly string[] {
 const REQUEST_LISTS = ['research_questions', 'action_items', 'workflow_stages', 'verification_steps'];
 
 test.each([
-  ['LoopOptions', [...LOOP_OPTION_NAMES]],
+  ['LoopOptions', [...loopOptionNames()]],
   ['SpawnConfig', CONFIG_KEYS],
   ['CarryPolicy', CARRY_KEYS],
-  ['SubAgentOptions', [...LOOP_OPTION_NAMES, ...SUB_AGENT_KEYS, ...REQUEST_LISTS]],
+  ['SubAgentOptions', [...loopOptionNames(), ...SUB_AGENT_KEYS, ...REQUEST_LISTS]],
 ])('the checker knows the names that the run time reads: %s', (type, names) => {
   expect(namesOf(type)).toEqual([...new Set(names)].sort());
 });

@@ -18,7 +18,7 @@ export class MockProvider implements Provider {
   #scope: Scope = emptyScope();
   readonly #outer: Scope[] = [];
   /** Messages never change, and a long loop sends the same ones again and again. */
-  readonly #texts = new WeakMap<Message, MatchText>();
+  readonly #lengths = new WeakMap<Message, number>();
 
   /** Replays these entries before any others; an unmatched call is then an error. */
   useFile(entries: readonly MockEntry[]): void {
@@ -108,18 +108,26 @@ export class MockProvider implements Provider {
   }
 
   #matchText(messages: readonly Message[]): PromptText {
-    const parts = messages.map((message) => this.#messageText(message)).filter((part) => part.length > 0);
-    const length = parts.reduce((sum, part) => sum + part.length, Math.max(0, parts.length - 1));
-    return { length, whole: () => parts.map((part) => part.text).join('\n') };
+    let count = 0;
+    let length = 0;
+    for (const message of messages) {
+      const own = this.#lengthOf(message);
+      if (own === 0) continue;
+      length += own + (count === 0 ? 0 : 1);
+      count += 1;
+    }
+    return { length, whole: () => messages.flatMap(messageStrings).join('\n') };
   }
 
-  #messageText(message: Message): MatchText {
-    const known = this.#texts.get(message);
+  /** Of the strings of a message with a line break between two. */
+  #lengthOf(message: Message): number {
+    const known = this.#lengths.get(message);
     if (known !== undefined) return known;
-    const text = messageStrings(message).join('\n');
-    const made = { text, length: codePointLength(text) };
-    this.#texts.set(message, made);
-    return made;
+    const strings = messageStrings(message);
+    let length = Math.max(0, strings.length - 1);
+    for (const text of strings) length += codePointLength(text);
+    this.#lengths.set(message, length);
+    return length;
   }
 
   /** A prompt cache as services have it: a prefix that was sent before is read, any other is written. */
@@ -133,13 +141,7 @@ export class MockProvider implements Provider {
   }
 }
 
-/** Text of one message and its length in code points. */
-interface MatchText {
-  readonly text: string;
-  readonly length: number;
-}
-
-/** Text of all messages; put together only when something looks at it. */
+/** Text of all messages and its length in code points; put together only when something looks at it. */
 interface PromptText {
   readonly length: number;
   whole(): string;
@@ -172,9 +174,10 @@ function take(entries: MockEntry[], text: PromptText): MockEntry | undefined {
 }
 
 /** Every string inside a message; the words that only give structure (`role`, `type`) are no text. */
-function messageStrings({ role: _, ...content }: Message): string[] {
+function messageStrings(message: Message): string[] {
   const strings: string[] = [];
-  collectStrings(content, strings);
+  const members = message as JsonObject; // a message is JSON
+  for (const key in members) if (key !== 'role' && key !== 'type') collectStrings(members[key], strings);
   return strings;
 }
 

@@ -57,7 +57,11 @@ export function repairTranscript(
   target: ModelIdentity,
 ): { readonly transcript: Transcript; readonly repairs: readonly Repair[] } {
   const repairs: Repair[] = [];
-  const readable = transcript.messages.flatMap((message, index) => fixMessage(message, index, target, repairs));
+  const readable: Message[] = [];
+  for (const [index, message] of transcript.messages.entries()) {
+    const fixed = fixMessage(message, index, target, repairs);
+    if (fixed !== undefined) readable.push(fixed);
+  }
   const paired = pairResults(readable, repairs);
   const cut = paired.map((message, index) => cutResult(message, index, repairs));
   if (repairs.length === 0 && estimateTokens(cut) <= contextTokens(target.model)) return { transcript, repairs };
@@ -76,16 +80,16 @@ function repairJson({ repair, index, toolCallId, bytesBefore, bytesAfter }: Repa
 
 // Rows 2 to 4: one message at a time.
 
-function fixMessage(message: Message, index: number, target: ModelIdentity, repairs: Repair[]): Message[] {
+function fixMessage(message: Message, index: number, target: ModelIdentity, repairs: Repair[]): Message | undefined {
   const sendable = sendableMessage(message);
   if (sendable !== message) repairs.push({ repair: 'message_dropped', index });
-  if (sendable === undefined) return [];
+  if (sendable === undefined) return undefined;
   const fixed = fixBlocks(fixText(sendable, index, repairs), index, target, repairs);
   if (isEmpty(fixed)) {
     if (sendable === message) repairs.push({ repair: 'message_dropped', index });
-    return [];
+    return undefined;
   }
-  return [fixed];
+  return fixed;
 }
 
 /** A result may be empty, and dropping it would orphan its call. */

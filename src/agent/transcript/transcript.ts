@@ -57,7 +57,11 @@ export function isTranscript(value: unknown): value is Transcript {
  * was said is lost; messages without a role stay for the doctor to drop, who says so (5.15).
  */
 export function completeTranscript(value: Json | undefined, id: string): Transcript {
-  if (isTranscript(value) && hasSoundFields(value) && value.events.every(isSound)) return value;
+  if (isKnownSound(value)) return value;
+  if (isTranscript(value) && hasSoundFields(value) && value.events.every(isSound)) {
+    soundTranscripts.add(value);
+    return value;
+  }
   if (!isJsonObject(value) || !Array.isArray(value.messages)) return createTranscript(id);
   const blank = { role: '', content: '' };
   const { summary, metadata, assets } = value;
@@ -73,6 +77,13 @@ export function completeTranscript(value: Json | undefined, id: string): Transcr
     messages,
     events: Array.isArray(value.events) ? soundEvents(value.events) : mirrored(messages),
   };
+}
+
+/** Transcripts never change, and a resume reads the same one again before each of its steps. */
+const soundTranscripts = new WeakSet<object>();
+
+function isKnownSound(value: unknown): value is Transcript {
+  return typeof value === 'object' && value !== null && soundTranscripts.has(value);
 }
 
 function hasSoundFields({ summary, metadata, assets }: Transcript): boolean {
@@ -196,7 +207,9 @@ export const CHARACTERS_PER_TOKEN = 4;
 
 /** Total text of the messages in tokens, roughly. */
 export function estimateTokens(messages: readonly Message[]): number {
-  return Math.ceil(messages.reduce((sum, message) => sum + messageSize(message), 0) / CHARACTERS_PER_TOKEN);
+  let size = 0;
+  for (const message of messages) size += messageSize(message);
+  return Math.ceil(size / CHARACTERS_PER_TOKEN);
 }
 
 /** Messages never change, and a long loop counts the same ones before every turn. */
@@ -205,7 +218,8 @@ const messageSizes = new WeakMap<Message, number>();
 function messageSize(message: Message): number {
   const known = messageSizes.get(message);
   if (known !== undefined) return known;
-  const size = messageCalls(message).reduce((sum, call) => sum + call.name.length + jsonSize(call.arguments), messageText(message).length);
+  let size = messageText(message).length;
+  for (const call of messageCalls(message)) size += call.name.length + jsonSize(call.arguments);
   messageSizes.set(message, size);
   return size;
 }
@@ -213,9 +227,15 @@ function messageSize(message: Message): number {
 /** About the length of the JSON text, without making it. */
 function jsonSize(value: Json | undefined): number {
   if (typeof value === 'string') return value.length + 2;
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + jsonSize(item) + 1, 2);
-  if (isJsonObject(value)) return Object.entries(value).reduce((sum, [key, item]) => sum + key.length + 4 + jsonSize(item), 2);
-  return 5;
+  if (typeof value !== 'object' || value === null) return 5;
+  let size = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) size += jsonSize(item) + 1;
+  } else {
+    const members = value as JsonObject;
+    for (const key in members) size += key.length + 4 + jsonSize(members[key]);
+  }
+  return size;
 }
 
 export function lastOfRole(messages: readonly Message[], role: Role): Message | undefined {

@@ -1,5 +1,6 @@
 import { errorText } from '../base/harn-error.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isSystemError, type SystemError, systemErrorText } from '../base/system-error.ts';
 import { renderRuntimeError } from '../diagnostics/render.ts';
 import type { Platform } from '../platform/platform.ts';
 import { describeFailure } from '../runtime/report.ts';
@@ -45,7 +46,7 @@ interface Trouble {
 
 function troubleOf(platform: Platform, error: unknown): Trouble {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, code: 'usage', message: error.message };
-  if (isSystemError(error)) return { exitCode: EXIT.failure, code: error.code, message: systemErrorText(platform, error) };
+  if (isSystemError(error)) return { exitCode: EXIT.failure, code: error.code, message: refused(platform, error) };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const text = `harn: internal error; please report it with this text:\n${stack}\n`;
   return { exitCode: EXIT.defect, code: 'internal', message: errorText(error), text };
@@ -67,31 +68,17 @@ export async function reportFailure(platform: Platform, error: unknown, { json }
   return EXIT.failure;
 }
 
-interface SystemError extends Error {
-  readonly code: string;
-  readonly syscall: string;
-  readonly path?: string;
-}
-
-/** A file or folder that the system does not let us read or write: no defect of harn. */
-function isSystemError(error: unknown): error is SystemError {
-  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
-}
-
 /**
  * Why the system refused one file of several, in a line that names it.
  * @throws the error when it is none of the system
  */
 export function refusalText(platform: Platform, error: unknown): string {
   if (!isSystemError(error)) throw error;
-  return systemErrorText(platform, error);
+  return refused(platform, error);
 }
 
-function systemErrorText(platform: Platform, { message, code, syscall, path }: SystemError): string {
-  if (syscall === 'uv_cwd') return 'the current folder is gone; change to one that exists';
-  if (path === undefined) return message;
-  const [, reason = code] = /^\w+: (.*?),/.exec(message) ?? [];
-  return `${shortPath(platform, path)}: ${reason} (${syscall})`;
+function refused(platform: Platform, error: SystemError): string {
+  return systemErrorText(error, (path) => shortPath(platform, path));
 }
 
 function nextStep({ detail }: JsonObject): string {

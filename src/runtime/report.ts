@@ -1,6 +1,7 @@
 import { adviceOnFault } from '../agent/providers/llm-advice.ts';
 import { llmErrorFacts } from '../agent/providers/llm-errors.ts';
 import { HarnError } from '../base/harn-error.ts';
+import { isSystemError, systemErrorText } from '../base/system-error.ts';
 import { placeOf } from '../language/emit-layout.ts';
 import { isModelError, isStackOverflow } from './caught.ts';
 import { HarnRaise } from './errors.ts';
@@ -91,6 +92,7 @@ export function messageOf(error: unknown): { readonly message: string; readonly 
     return { message: `Runtime error: ${error.message}`, isInternal: false };
   }
   if (isStackOverflow(error)) return { message: 'Runtime error: Stack overflow: too many nested calls', isInternal: false };
+  if (isSystemError(error)) return { message: `Runtime error: ${systemErrorText(error)}`, isInternal: false };
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { message: `internal error in harn (please report it with this text): ${detail}`, isInternal: true };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { renderRuntimeError } from '../../src/diagnostics/render.ts';
 import { describeFailure } from '../../src/runtime/report.ts';
@@ -136,4 +137,17 @@ test('a defect of harn looks like one, says what to do and keeps its stack', () 
   expect(failure.message).toMatch(
     /^internal error in harn \(please report it with this text\): TypeError: value\.frobnicate is not a function\n\s+at /,
   );
+});
+
+test('what the system refuses is no defect of harn', () => {
+  let refusal: unknown;
+  try {
+    readFileSync('/nowhere/at/all');
+  } catch (error) {
+    refusal = error;
+  }
+  expect(describeFailure(refusal, undefined)).toMatchObject({
+    message: 'Runtime error: /nowhere/at/all: no such file or directory (open)',
+    isInternal: false,
+  });
 });

@@ -61,11 +61,45 @@ expressionTable(
     ['render_with_provenance("/none")', 'error: Failed to read template /none: No such file or directory (os error 2)'],
     ['secret_scan("key AKIAIOSFODNN7EXAMPLE").map({ s -> "${s.detector} ${s.line}:${s.column}" })', '[aws_access_key_id 1:5]'],
     ['parse_junit_xml("no xml")', '[]'],
+    [
+      '[http_server_request(server, {method: "GET", path: "/u/7"}).body, http_server_test(server, {method: "PUT", path: "/u/7"}).status]',
+      '[7, 405]',
+    ],
+    [
+      '[http_server_set_ready(server, false), http_server_ready(server), http_server_readiness(server, { -> true })._type]',
+      '[false, false, http_server]',
+    ],
+    [
+      '[http_server_on_shutdown(server, { -> print("bye ") })._type, http_server_shutdown(server), http_server_shutdown(server)]',
+      'bye [http_server, true, false]',
+    ],
+    ['http_server_test(server, {method: "GET", path: "/u/7"}).status', '503'],
+    ['[http_server_tls_self_signed_dev("localhost").mode, http_server_tls_plain().scheme]', '[self_signed_dev, http]'],
+    [
+      '[sse_server_send(events, "x"), sse_server_heartbeat(events), sse_server_flush(events), sse_server_status(events).flushed_events]',
+      '[true, true, true, 2]',
+    ],
+    ['[sse_server_mock_receive(events).data, sse_server_mock_receive(events).type]', '[x, comment]'],
+    [
+      '[sse_server_mock_disconnect(events), sse_server_disconnected(events), sse_server_send(events, "late"), sse_server_cancelled(events)]',
+      '[true, true, false, false]',
+    ],
+    ['[sse_server_cancel(other, "why"), sse_server_cancelled(other), sse_server_status(other).cancel_reason]', '[true, true, why]'],
+    [
+      '[http_mock("GET", "https://st.test/*", {body: "abc"}), http_stream_info(http_stream_open("https://st.test/1")).status]',
+      '[nil, 200]',
+    ],
+    ['llm_healthcheck("mock").valid', 'true'],
+    ['[llm_session_cost().call_count, "mock" in llm_available_providers(), type_of(llm_info().provider)]', '[0, true, string]'],
     ['[workflow.pause("w").paused, workflow.resume("w").paused]', '[true, false]'],
   ],
   {
     setup: `mock_time(0)
 fn omit_ts(d) { return d.remove("ts") }
+let server = http_server({name: "x"})
+http_server_route(server, "GET", "/u/{id}", { request -> http_response_text(request.path_params.id) })
+let events = sse_server_response()
+let other = sse_server_response()
 let form = multipart_form_data([{name: "a", value: "1"}, {name: "f", filename: "x.txt", content: "zz"}])`,
     platform: createFakePlatform({ cwd: '/p', files: { '/p/t.prompt': 'Hello {{ who }}' } }),
   },

@@ -21,7 +21,8 @@ fn fired(binding) { return try { trigger_fire(binding, ${EVENT}).status } catch 
 println(fired(id))
 println(trigger_list().last().state)
 println(fired(id))
-println(fired("nobody"))`,
+println(fired("nobody"))
+wait_agent(parked.handle)`,
     ['dispatched', 'terminated', "trigger_fire: binding 'ID' is not active (terminated)", "trigger_fire: binding 'nobody' is unknown"],
   ],
   [

@@ -97,8 +97,15 @@ describe('long-running tools', () => {
         println(len(told))
         let result = json_parse(split(told[0].content, "\\n")[1])
         println("\${result.status} \${result.operation} \${result.result} \${result.command_or_op_descriptor} \${result.duration_ms >= 0}")
+        println(split(told[0].content, "\\n")[1] == json_stringify(result))
       `),
-    ).toEqual(['suspended', '1', 'completed wait_for_go went wait_for_go true']);
+    ).toEqual(['suspended', '1', 'completed wait_for_go went wait_for_go true', 'true']);
+  });
+
+  test('2.8: a timeout that bounds nothing is refused', async () => {
+    expect(await lines('try { async_tool_run({ -> 1 }, nil, {timeout_ms: "soon"}) } catch e { println(e) }')).toEqual([
+      'async_tool_run: timeout_ms must be milliseconds or a duration, got soon',
+    ]);
   });
 
   test('T29: credentials in a result, an error or the command of background work reach neither the model nor the snapshot', async () => {

@@ -71,9 +71,21 @@ export function budgetError(request: ModelRequest, limitName: string, limit: num
   const { provider, model } = request;
   return llmError({
     category: 'budget_exceeded',
-    message: `${limitName} is ${limit}, and this call may need ${projected}`,
+    message: budgetText(limitName, limit, projected),
     provider,
     model,
     facts,
   });
+}
+
+function budgetText(limitName: string, limit: number, projected: number): string {
+  if (limitName === 'llm_budget') return `llm_budget is ${usd(limit)}, and ${usd(projected)} is spent`;
+  if (limitName === 'total_budget_usd') return `total_budget_usd is ${usd(limit)}, and with this call ${usd(projected)} would be spent`;
+  const amount = limitName.endsWith('_usd') ? usd : String;
+  return `${limitName} is ${amount(limit)}, and this call may need ${amount(projected)}`;
+}
+
+/** Calls cost fractions of a cent. */
+function usd(amount: number): string {
+  return `$${Number(amount.toPrecision(3))}`;
 }

@@ -18,6 +18,26 @@ const oneOf = (...names: readonly string[]): Rule => [
   (value) => typeof value === 'string' && names.includes(value),
 ];
 
+const SCHEMA: Rule = ['a JSON Schema, a dict', isJsonObject];
+const FORMATS = ['text', 'json', 'json_object', 'json_schema'];
+const BUDGETS = ['max_cost_usd', 'max_input_tokens', 'max_output_tokens', 'total_budget_usd'];
+
+/** A limit that cannot be read would be none. */
+function isBudget(value: Json): boolean {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).every(
+    ([name, limit]) => BUDGETS.includes(name) && (limit === null || (typeof limit === 'number' && limit >= 0)),
+  );
+}
+
+function isThinking(value: Json): boolean {
+  if (typeof value === 'boolean') return true;
+  if (!isJsonObject(value) || !THINKING_MODES.includes(String(value.mode))) return false;
+  const { budget_tokens: budget = null, level = null } = value;
+  const isBudgetFit = budget === null || (Number.isInteger(budget) && (budget as number) > 0);
+  return isBudgetFit && (level === null || typeof level === 'string');
+}
+
 const THINKING_MODES = ['enabled', 'adaptive', 'effort', 'disabled'];
 
 /** What each option of a model call must be when it is given (spec/agents.md 1.2); nil counts as not given. */
@@ -37,7 +57,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   tool_format: oneOf('native', 'text'),
   output_validation: oneOf('off', 'warn', 'error'),
   response_format: oneOf('text', 'json'),
-  output_format: ['a string or a dict with `kind`', (value) => typeof value === 'string' || isJsonObject(value)],
+  output_format: [
+    `one of ${FORMATS.join(', ')}, or a dict with such a \`kind\``,
+    (value) => FORMATS.includes(String(isJsonObject(value) ? value.kind : value)),
+  ],
+  schema: SCHEMA,
+  json_schema: SCHEMA,
+  output_schema: SCHEMA,
+  schema_retry_nudge: ['a string, true or false', (value) => typeof value === 'string' || typeof value === 'boolean'],
   schema_retries: COUNT,
   llm_retries: COUNT,
   llm_backoff_ms: COUNT,
@@ -46,10 +73,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   stream: FLAG,
   cache: FLAG,
   thinking: [
-    `true, false or a dict whose \`mode\` is one of ${THINKING_MODES.join(', ')}`,
-    (value) => typeof value === 'boolean' || (isJsonObject(value) && typeof value.mode === 'string' && THINKING_MODES.includes(value.mode)),
+    `true, false or a dict whose \`mode\` is one of ${THINKING_MODES.join(', ')}, with \`budget_tokens\` (a whole number) or \`level\` (a string)`,
+    isThinking,
   ],
-  budget: ['a dict of limits', isJsonObject],
+  budget: [`a dict of limits, numbers of 0 or more (${BUDGETS.join(', ')})`, isBudget],
 };
 
 /** @throws HarnError `plain` for an option that would do nothing, or something else than it says */

@@ -1,4 +1,6 @@
+import { HarnError } from '../../base/harn-error.ts';
 import { type LlmSettings, type ModelAlias, NO_SETTINGS } from './llm-settings.ts';
+import { TIER_NAMES } from './provider-catalog.ts';
 
 /** Which service answers for a model, and under which name (spec/agents.md 1.4). Pure; the environment comes in. */
 
@@ -75,6 +77,9 @@ export function resolveModel(wish: ModelWish, env: (name: string) => string | un
 
 function defaultModel(provider: string, tier: string | undefined, { services }: LlmSettings): string {
   const service = Object.hasOwn(services, provider) ? services[provider] : undefined;
+  const known = [...new Set([...TIER_NAMES, ...Object.keys(service?.tiers ?? {})])];
+  if (tier !== undefined && !known.includes(tier))
+    throw new HarnError('plain', `model_tier \`${tier}\` is unknown to ${provider}; it knows ${known.join(', ')}`);
   return service?.tiers?.[tier ?? ''] ?? service?.defaultModel ?? 'default';
 }
 

@@ -1,3 +1,4 @@
+import { renderJson } from '../../agent/json-text.ts';
 import { redactJson, redactSecrets } from '../../agent/tools/secret-scan.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
 import { renderInstant } from '../../base/instant.ts';
@@ -82,7 +83,7 @@ async function runBounded(context: Context, { work, abort }: AsyncHandle): Promi
 
 function tellSession(run: Run, owner: LoopPlace, handleId: string, facts: JsonObject): void {
   const lifecycle = lifecycleOf(run);
-  const feedback = { kind: 'tool_result', content: JSON.stringify(facts) };
+  const feedback = { kind: 'tool_result', content: renderJson(facts) };
   const worker = lifecycle.registry.get(owner.workerId);
   if (worker !== undefined && addParkedFeedback(lifecycle, worker, feedback, handleId)) return;
   inboxOf(agentServices(run), owner.sessionId).feedback.push(feedback);

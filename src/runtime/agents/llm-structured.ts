@@ -1,3 +1,4 @@
+import type { CallUsage } from '../../agent/loop-state.ts';
 import type { ShapedAnswer } from '../../agent/model-call/structured-call.ts';
 import { readStructured } from '../../agent/model-call/structured-output.ts';
 import { llmError, llmErrorFacts } from '../../agent/providers/llm-errors.ts';
@@ -126,11 +127,22 @@ async function repaired(context: Context, schema: Value, options: Dict, shaped: 
       options: dictOf([...dictEntries(options), ...dictEntries(fromJson(change) as Dict)]),
     });
     const outcome = readStructured(again.shaped.answer.text, schemaJson(schema));
-    return outcome.kind === 'valid' ? success(outcome.data, shaped, true) : misfit(shaped, 'repair_failed');
+    const paid = { ...shaped, usage: sumUsage(shaped.usage, again.shaped.usage) };
+    return outcome.kind === 'valid' ? success(outcome.data, paid, true) : misfit(paid, 'repair_failed');
   } catch (error) {
     if (llmErrorFacts(error) === undefined) throw error;
     return misfit(shaped, 'repair_failed');
   }
+}
+
+/** The repair is paid for as well; `attempts` are those at the question itself. */
+function sumUsage(asked: CallUsage, repair: CallUsage): CallUsage {
+  return {
+    input_tokens: asked.input_tokens + repair.input_tokens,
+    output_tokens: asked.output_tokens + repair.output_tokens,
+    cost_usd: asked.cost_usd + repair.cost_usd,
+    calls: asked.calls,
+  };
 }
 
 function schemaJson(schema: Value): JsonObject | undefined {

@@ -17,7 +17,7 @@ const NOWHERE: ModuleInfo = { path: '<inline>', directory: '' };
 
 /** What is to run: a function, a tool of the innermost loop, or a builtin. */
 async function workOf(context: Context, what: Value, args: Value, options: Value): Promise<AsyncWork> {
-  const timeoutMs = durationMs(field(options, 'timeout_ms'));
+  const timeoutMs = timeoutOf(field(options, 'timeout_ms'));
   const given = args === undefined ? [] : [args];
   if (isCallable(what)) {
     const name = what.meta.name === '' ? 'closure' : what.meta.name;
@@ -41,10 +41,19 @@ async function workOf(context: Context, what: Value, args: Value, options: Value
   return { operation: name, descriptor, timeoutMs, run: (inside) => callValue(inside, 0, builtin, ...(list as Value[])) };
 }
 
+/** @throws plain error for what bounds nothing */
+function timeoutOf(value: Value): number | undefined {
+  const ms = durationMs(value);
+  if (value !== undefined && ms === undefined)
+    throw plainError(`async_tool_run: timeout_ms must be milliseconds or a duration, got ${display(value)}`);
+  return ms;
+}
+
 export const ASYNC_TOOLS: BuiltinGroup = {
   name: 'async-tools',
   title: 'Background work of tools',
   errors: [
+    { text: 'async_tool_run: timeout_ms must be milliseconds or a duration, got V', when: '`timeout_ms` bounds nothing' },
     { text: 'async_tool_run: unknown tool or function `NAME`', when: 'neither the loop has such a tool nor the language such a builtin' },
   ],
   builtins: {

@@ -6,6 +6,24 @@ const SHOW = 'fn show(values) { println(join(values.map({ value -> to_string(val
 
 const ROWS: ScriptRow[] = [
   [
+    '1.5: a repair is paid for too, and is no attempt at the question',
+    `llm_mock({text: "nope", input_tokens: 3, output_tokens: 4})
+llm_mock({text: "{}", input_tokens: 5, output_tokens: 6})
+let r = llm_call_structured_result("q", {type: "object"}, {provider: "mock", retries: 0, repair: {enabled: true}})
+show([r.ok, r.repaired, r.attempts, r.usage.input_tokens, r.usage.output_tokens])`,
+    ['true true 1 8 10'],
+  ],
+  [
+    '1.2: what a ceiling is and what was spent is told in dollars',
+    `llm_mock({text: "a", model: "claude-sonnet-4", input_tokens: 1000, output_tokens: 10})
+llm_call("x", nil, {provider: "mock", model: "claude-sonnet-4"})
+llm_budget(0.001)
+println(try { llm_call("x", nil, {provider: "mock", model: "claude-sonnet-4"}) } catch e { e.message })
+llm_budget(1.0)
+println(try { llm_call("x", nil, {provider: "mock", budget: {max_input_tokens: 0}}) } catch e { e.message })`,
+    ['llm_budget is $0.001, and $0.00315 is spent', 'max_input_tokens is 0, and this call may need 1'],
+  ],
+  [
     '1.3: the result has text, usage, blocks and a transcript',
     `llm_mock({text: "<thinking>x</thinking>Hi", thinking: "hm", input_tokens: 3, output_tokens: 4})
 let r = llm_call("hello", "be brief", {provider: "mock"})
@@ -40,8 +58,8 @@ for call in llm_mock_calls() { println(call.messages.map({ m -> m.content })) }`
       'llm_call: option `response_format` must be "text" or "json", got "xml"',
       'llm_call: option `llm_retries` must be a whole number of 0 or more, got -1',
       'llm_call: option `cache` must be true or false, got "yes"',
-      'llm_call: option `thinking` must be true, false or a dict whose `mode` is one of enabled, adaptive, effort, disabled, got {"mode":"wild"}',
-      'llm_call: option `budget` must be a dict of limits, got 3',
+      'llm_call: option `thinking` must be true, false or a dict whose `mode` is one of enabled, adaptive, effort, disabled, with `budget_tokens` (a whole number) or `level` (a string), got {"mode":"wild"}',
+      'llm_call: option `budget` must be a dict of limits, numbers of 0 or more (max_cost_usd, max_input_tokens, max_output_tokens, total_budget_usd), got 3',
       'llm_call: option `provider` must be a string, got 5',
       'Mock response to 1-word prompt: x',
     ],

@@ -333,4 +333,30 @@ describe('daemons of scripts (11.3)', () => {
     ]);
     expect(out.at(-1)).toMatch(/^HARN-SUS-004: .*\/nowhere\/daemon/);
   });
+
+  test('options that cannot be are refused before there is a daemon, and so are waits', async () => {
+    const out = await lines(`
+      let refused = fn(f) { return try { f(nil) } catch (e) { to_string(e) } }
+      println(refused({ _ -> daemon_spawn({task: "x", state_dir: DIR, max_iterations: -1}) }))
+      println(refused({ _ -> daemon_spawn({task: "x", state_dir: DIR, resume_event_topic: "a b"}) }))
+      println(file_exists(DIR + "/daemon.meta.json"))
+      llm_mock({text: "ready"})
+      let d = ${SPAWN}
+      println(refused({ _ -> daemon_wait(d, -1) }))
+      println(refused({ _ -> daemon_wait(d, 0, "soon") }))
+      println(daemon_wait(d, 1, 5s).daemon_state)
+      for ask in [daemon_trigger, daemon_snapshot, daemon_stop, daemon_wait] { println(refused({ _ -> ask("daemon_nobody") })) }
+      println(refused({ _ -> daemon_snapshot(nil) }))
+    `);
+    expect(out).toEqual([
+      'agent_loop: max_iterations must be at least 0, got -1',
+      'agent_loop: resume_event_topic must be the name of a topic (letters, digits, `.`, `_` and `-`)',
+      'false',
+      'daemon_wait: min_iterations must be an int of 0 or more',
+      'daemon_wait: timeout_ms must be milliseconds or a duration',
+      'idle',
+      ...['trigger', 'snapshot', 'stop', 'wait'].map((name) => `daemon_${name}: unknown daemon: daemon_nobody`),
+      'daemon_snapshot: missing daemon handle',
+    ]);
+  });
 });

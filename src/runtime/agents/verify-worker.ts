@@ -79,7 +79,8 @@ function claimFindings(lifecycle: Lifecycle, { hasClaim, snapshotPath }: WorkerF
   if (owner === undefined)
     return [{ severity: 'warning', check: 'claim', message: 'the claim cannot be read; it lapses a minute after its last change' }];
   const who = `pid ${owner.pid} on ${owner.host}`;
-  const message = owner.liveness === 'alive' ? `owned by ${who}` : `left by ${who}, which is gone; whoever resumes or closes the worker takes it over`;
+  const message =
+    owner.liveness === 'alive' ? `owned by ${who}` : `left by ${who}, which is gone; whoever resumes or closes the worker takes it over`;
   return [{ severity: 'note', check: 'claim', message }];
 }
 

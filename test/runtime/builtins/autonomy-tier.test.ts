@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { scratchDirectory } from '../../support/scratch.ts';
 import { linesOf, runLifecycleScript } from './lifecycle-script.ts';
 
-/** `autonomy_tier` of a trigger (spec/agents.md 9.1, docs/decisions/020). */
+/** `autonomy_tier` of a trigger (spec/agents.md 9.1, docs/decisions/021). */
 /** @returns the beginning of a script, with a folder of its own in `here` */
 const setup = (here = scratchDirectory()): string => `
 let here = "${here}"

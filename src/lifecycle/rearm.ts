@@ -5,7 +5,7 @@ import type { Files } from '../platform/platform.ts';
 import { ownIdentity } from '../store/process-identity.ts';
 import { readSnapshotHead } from '../store/snapshot-head.ts';
 import { type ArmedRecord, armedSchema, type SuspensionRecord, suspensionSchema } from '../store/snapshot-schema.ts';
-import { rewriteWaiters, type Waiter } from '../store/waiter-file.ts';
+import { takeOverWaiters, type Waiter } from '../store/waiter-file.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { rebindRequest } from './rebind-request.ts';
 import type { Opaque } from './spec-value.ts';
@@ -22,14 +22,7 @@ import { readWorkerFiles } from './worker-files.ts';
  */
 export async function rearmParked(lifecycle: Lifecycle): Promise<number> {
   const { platform, locations } = lifecycle;
-  const armed_by = ownIdentity(platform);
-  // Rewritten at each start, so that entries that are over do not pile up.
-  const waiters = rewriteWaiters(
-    platform,
-    locations.waiters,
-    () => waitersFromHeads(lifecycle),
-    (waiter) => ({ ...waiter, armed_by }),
-  );
+  const waiters = takeOverWaiters(platform, locations.waiters, () => waitersFromHeads(lifecycle), ownIdentity(platform));
   const withPredicate: Waiter[] = [];
   for (const waiter of waiters) {
     if (hasPredicate(waiter)) withPredicate.push(waiter);

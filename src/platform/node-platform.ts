@@ -35,9 +35,23 @@ function flat(text: string): string {
   return Buffer.from(text).toString();
 }
 
+/** Random numbers of 32 bits. The system is asked for many at once, since asking costs more than the numbers. */
+class RandomWords {
+  readonly #words = new Uint32Array(64);
+  #next = this.#words.length;
+
+  nextUint32(): number {
+    if (this.#next === this.#words.length) {
+      crypto().randomFillSync(this.#words);
+      this.#next = 0;
+    }
+    return this.#words[this.#next++] as number; // #next is below the length
+  }
+}
+
 class NodeRandom implements Random {
   /** Its ids rise within a process. On its own the library would load Web Crypto for its numbers. */
-  readonly #uuids = new V7Generator({ nextUint32: () => crypto().randomBytes(4).readUInt32LE() });
+  readonly #uuids = new V7Generator(new RandomWords());
 
   id(prefix: string): string {
     return prefix === '' ? this.uuidV7() : flat(`${prefix}_${this.#uuids.generate()}`);

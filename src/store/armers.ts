@@ -1,6 +1,7 @@
-import { isJsonObject, parseJsonObject } from '../base/json.ts';
+import { isJsonObject } from '../base/json.ts';
 import type { Files } from '../platform/platform.ts';
 import type { ProcessIdentity } from './process-identity.ts';
+import { readWaiterIndex } from './waiter-index.ts';
 
 /**
  * Which process armed each suspension last, from the index of waiters, for listings: a line that cannot be read is
@@ -9,14 +10,8 @@ import type { ProcessIdentity } from './process-identity.ts';
  * @returns by suspension id; the value is undefined where the record does not name its process
  */
 export function readArmers(files: Files, waitersPath: string): ReadonlyMap<string, ProcessIdentity | undefined> {
-  const armers = new Map<string, ProcessIdentity | undefined>();
-  for (const line of linesOf(files, waitersPath)) {
-    const record = parseJsonObject(line);
-    if (typeof record?.suspension_id !== 'string') continue;
-    if (record.gone === true) armers.delete(record.suspension_id);
-    else armers.set(record.suspension_id, identityIn(record.armed_by));
-  }
-  return armers;
+  const { waiting } = readWaiterIndex(textOf(files, waitersPath));
+  return new Map([...waiting].map(([suspensionId, record]) => [suspensionId, identityIn(record.armed_by)]));
 }
 
 function identityIn(value: unknown): ProcessIdentity | undefined {
@@ -26,10 +21,10 @@ function identityIn(value: unknown): ProcessIdentity | undefined {
   return { pid, host, boot_id: typeof boot_id === 'string' ? boot_id : null };
 }
 
-function linesOf(files: Files, path: string): string[] {
+function textOf(files: Files, path: string): string {
   try {
-    return files.readText(path).split('\n');
+    return files.readText(path);
   } catch {
-    return [];
+    return '';
   }
 }

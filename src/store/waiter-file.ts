@@ -1,10 +1,12 @@
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { isJsonObject, type JsonObject, parseJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import type { Files } from '../platform/platform.ts';
 import { type Disk, ensureDirectory, isErrno, PRIVATE_FILE_MODE, unlinkIfPresent, writeAtomic } from './atomic-file.ts';
+import type { ProcessIdentity } from './process-identity.ts';
 import { armedSchema } from './snapshot-schema.ts';
+import { readWaiterIndex, type WaiterIndex } from './waiter-index.ts';
 
 /**
  * One small record for each armed suspension, so that a host that starts again can arm thousands of parked workers
@@ -37,10 +39,28 @@ export function removeWaiter(files: Files, path: string, workerId: string, suspe
 }
 
 /**
+ * Notes that a process arms all that waits, and gives it. One line says that of all lines before it; where much of the file
+ * is over, or it is damaged, it is written anew instead.
+ *
+ * @param rebuild what waits, for a file that is missing or damaged
+ */
+export function takeOverWaiters(disk: Disk, path: string, rebuild: () => readonly Waiter[], owner: ProcessIdentity): readonly Waiter[] {
+  const { files } = disk;
+  const armed_by = { ...owner };
+  const text = files.exists(`${path}.old`) ? undefined : textOf(files, path);
+  const index = text?.endsWith('\n') === true ? readWaiterIndex(text) : undefined;
+  const waiters = index === undefined ? undefined : decodeWaiters(index);
+  if (index === undefined || waiters === undefined || (index.lines - waiters.length) * 4 > waiters.length)
+    return rewriteWaiters(disk, path, rebuild, (waiter) => ({ ...waiter, armed_by }));
+  appendLine(files, path, { armed_by, lines: index.lines });
+  for (const waiter of waiters) waiter.armed_by = armed_by;
+  return waiters;
+}
+
+/**
  * Writes the index anew, without what is over, and gives what still waits. Other processes may append meanwhile: the old
  * file keeps a second name until what came to it last stands in the new one.
  *
- * @param rebuild what waits, for a file that is missing or damaged
  * @param change made to each record
  */
 export function rewriteWaiters(
@@ -55,13 +75,13 @@ export function rewriteWaiters(
   const isLeftover = !giveSecondName(files, path, old);
   const before = textOf(files, old);
   const text = isLeftover ? `${before ?? ''}${textOf(files, path) ?? ''}` : before;
-  const waiters = ((text === undefined ? undefined : foldWaiters(text)) ?? rebuild()).map(change);
+  const waiters = ((text === undefined ? undefined : decodeWaiters(readWaiterIndex(text))) ?? rebuild()).map(change);
   const lines = waiters.map((waiter) => `${JSON.stringify(waiter)}\n`).join('');
   if (text !== undefined || lines !== '') writeAtomic(disk, path, lines);
   const late = (textOf(files, old) ?? '').slice(before?.length ?? 0);
   if (late !== '') appendText(files, path, late);
   unlinkIfPresent(files, old);
-  return late === '' ? waiters : (foldWaiters(`${lines}${late}`) ?? waiters);
+  return late === '' ? waiters : (decodeWaiters(readWaiterIndex(`${lines}${late}`)) ?? waiters);
 }
 
 /** False when a rewrite that was killed has left the name behind. */
@@ -84,24 +104,16 @@ function textOf(files: Files, path: string): string | undefined {
   }
 }
 
-/** Undefined for a text that is damaged; a last line that was cut off is passed over. */
-function foldWaiters(text: string): Waiter[] | undefined {
-  const waiting = new Map<string, Waiter>();
-  const lines = text.split('\n').filter((line) => line !== '');
-  for (const [index, line] of lines.entries()) {
-    const record = parseJsonObject(line);
-    if (record === undefined) {
-      if (index === lines.length - 1) break;
-      return undefined;
-    }
-    if (record.gone === true) waiting.delete(String(record.suspension_id));
-    else {
-      const waiter = waiterSchema().safeParse(record);
-      if (!waiter.success) return undefined;
-      waiting.set(waiter.data.suspension_id, waiter.data);
-    }
+/** Undefined for an index that is damaged. */
+function decodeWaiters({ waiting, isWhole }: WaiterIndex): Waiter[] | undefined {
+  if (!isWhole) return undefined;
+  const waiters: Waiter[] = [];
+  for (const record of waiting.values()) {
+    const waiter = waiterSchema().safeParse(record);
+    if (!waiter.success) return undefined;
+    waiters.push(waiter.data);
   }
-  return [...waiting.values()];
+  return waiters;
 }
 
 function appendLine(files: Files, path: string, record: unknown): void {

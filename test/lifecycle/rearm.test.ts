@@ -1,4 +1,15 @@
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listWorkers } from '../../src/lifecycle/list-workers.ts';
@@ -104,6 +115,8 @@ describe('a host that starts again', () => {
     const { directory, waiters } = await parked({ timeout: { duration_minutes: 5 } });
     const line = readFileSync(waiters, 'utf8');
     const late = line.replaceAll(/(worker|susp)_[0-9a-f-]+/g, '$1_00000000-0000-7000-8000-000000000001');
+    // Much of it is over, so that it is written anew.
+    appendFileSync(waiters, `${JSON.stringify({ worker_id: 'worker_0', suspension_id: 'susp_0', gone: true })}\n`);
     const { files } = testPlatform();
     // Opened before the index is replaced, written afterwards.
     const descriptor = openSync(waiters, 'a');

@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addWaiter, removeWaiter, rewriteWaiters, type Waiter } from '../../src/store/waiter-file.ts';
+import { readArmers } from '../../src/store/armers.ts';
+import { addWaiter, removeWaiter, rewriteWaiters, takeOverWaiters, type Waiter } from '../../src/store/waiter-file.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
@@ -69,5 +70,45 @@ describe('the index of waiters', () => {
     };
     expect(rewriteWaiters(platform, path, () => [], late).map(({ worker_id }) => worker_id)).toEqual(['worker_1', 'worker_2']);
     expect(readFileSync(path, 'utf8')).toBe(line(1) + line(2));
+  });
+});
+
+describe('a process that arms what others parked', () => {
+  const OWNER = { pid: 7, host: 'here', boot_id: 'b' };
+  const OTHER = { pid: 8, host: 'here', boot_id: 'b' };
+  const scratch = (text: string): string => {
+    const path = join(scratchDirectory(), 'waiters.jsonl');
+    writeFileSync(path, text);
+    return path;
+  };
+  const takeOver = (path: string, owner = OWNER): readonly Waiter[] => takeOverWaiters(platform, path, () => [], owner);
+  const armers = (path: string): (number | undefined)[] => [...readArmers(files, path).values()].map((armer) => armer?.pid);
+
+  it('says so in one line, which does not speak of what comes after it or while it is written', () => {
+    const path = scratch([1, 2, 3, 4, 5].map(line).join(''));
+    const waiters = takeOver(path);
+    expect(waiters.map(({ worker_id, armed_by }) => [worker_id, armed_by?.pid])).toEqual([1, 2, 3, 4, 5].map((n) => [`worker_${n}`, 7]));
+    addWaiter(files, path, waiter(6));
+    expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(8);
+    expect(armers(path)).toEqual([7, 7, 7, 7, 7, undefined]);
+    appendFileSync(path, `${JSON.stringify({ armed_by: OTHER, lines: 3 })}\n`);
+    expect(armers(path)).toEqual([8, 8, 8, undefined, undefined, undefined]);
+  });
+
+  it('writes the file anew when much of it is over', () => {
+    const path = scratch(line(1) + line(2));
+    removeWaiter(files, path, 'worker_1', 'susp_1');
+    expect(takeOver(path).map(({ worker_id }) => worker_id)).toEqual(['worker_2']);
+    expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify({ ...waiter(2), armed_by: OWNER })}\n`);
+    expect(armers(path)).toEqual([7]);
+  });
+
+  it('writes it anew behind a line that was cut off, and never stays with the notes of earlier processes', () => {
+    const path = scratch([1, 2, 3, 4].map(line).join('') + line(5).slice(0, 30));
+    expect(takeOver(path)).toHaveLength(4);
+    expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(5);
+    for (const _ of [1, 2, 3, 4, 5]) takeOver(path, OTHER);
+    expect(readFileSync(path, 'utf8').split('\n').length).toBeLessThanOrEqual(7);
+    expect(armers(path)).toEqual([8, 8, 8, 8]);
   });
 });

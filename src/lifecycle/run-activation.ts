@@ -192,6 +192,7 @@ export async function runActivation(
  */
 export function runInBackground(lifecycle: Lifecycle, worker: Worker, tenure: Tenure, resume: ResumeFacts | undefined): void {
   lifecycle.realClock.timer(0, () => {
+    // What it rejects with stands in the record of the worker, where whoever waits for the worker finds it.
     if (!tenure.isOver) runActivation(lifecycle, worker, tenure, resume).catch(() => undefined);
   });
 }

@@ -70,7 +70,7 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }
 
-/** @returns whether there was something to remove */
+/** @returns whether it was there and is gone; a system that refuses leaves it, and callers make do with that */
 export function unlinkIfPresent(files: Files, path: string): boolean {
   try {
     files.unlink(path);

@@ -1,22 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/platform/platform.ts';
 import { LEASE_MS } from '../../src/store/claim-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
-import { sharedDirectory } from '../support/scratch.ts';
+import { bundledProcess } from './bundled-process.ts';
 import { createWorld } from './scratch-world.ts';
 import { turns } from './scripted-runner.ts';
 import { close, outcome, resume, runRoot } from './world.ts';
 
 const RACERS = 24;
-const program = join(sharedDirectory(), 'resume-process.cjs');
+let program: string;
 
 beforeAll(async () => {
-  const source = new URL('./resume-process.ts', import.meta.url).pathname;
-  await build({ entryPoints: [source], outfile: program, bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' });
+  program = await bundledProcess(new URL('./resume-process.ts', import.meta.url));
 });
 
 interface Racer {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { SeededRandom } from '../../src/platform/fake-platform.ts';
@@ -8,16 +7,18 @@ import type { Fault } from '../../src/platform/fault-points.ts';
 import { createNodePlatform } from '../../src/platform/node-platform.ts';
 import { readSnapshot } from '../../src/store/snapshot-file.ts';
 import { testPlatform } from '../store/test-platform.ts';
-import { scratchDirectory, sharedDirectory } from '../support/scratch.ts';
+import { scratchDirectory } from '../support/scratch.ts';
+import { bundledProcess } from './bundled-process.ts';
 import { expectEffectsOnce } from './effects-once.ts';
 import { effectsOf, type Plan, workerIdIn } from './loop-world.ts';
 import { messagesOf } from './scripted-runner.ts';
 
-/**
+/*
  * Real processes on real files that end by SIGKILL at chosen changes of files, two contenders at a time. What kills
  * them is themselves, so that no test has to guess when.
  */
-const program = join(sharedDirectory(), 'mortal-process.cjs');
+
+let program: string;
 const { files } = createNodePlatform();
 
 const PLAN: Plan = [
@@ -27,8 +28,7 @@ const EFFECTS = PLAN.flatMap((step) => ('park' in step ? [] : step));
 const KILLS = 200;
 
 beforeAll(async () => {
-  const source = new URL('./mortal-process.ts', import.meta.url).pathname;
-  await build({ entryPoints: [source], outfile: program, bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' });
+  program = await bundledProcess(new URL('./mortal-process.ts', import.meta.url));
 });
 
 interface Ended {

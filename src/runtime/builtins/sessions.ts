@@ -8,10 +8,12 @@ import { agentValue, withoutHarness } from '../agents/agent-values.ts';
 import { planCompaction } from '../agents/transcript-compaction.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { callValue } from '../call.ts';
+import { ExitRequest } from '../caught.ts';
 import type { Context } from '../context.ts';
 import { dictOf } from '../dict.ts';
 import { display } from '../display.ts';
 import { plainError } from '../errors.ts';
+import { failureText } from '../failure.ts';
 import { toJson } from '../json.ts';
 import { isCallable, type Value } from '../value.ts';
 
@@ -67,12 +69,22 @@ function tellLoop(context: Context, services: AgentServices, sessionId: string, 
   wakeSession(context.run, sessionId);
 }
 
-/** The subscriber runs when the event happens; what it throws is not the loop's matter. */
+/** The subscriber runs when the event happens; what it throws is told, and is not the loop's matter. */
 function subscribe({ services, context, args: [sessionId, listener] }: Call): Value {
   if (!isCallable(listener)) throw plainError('agent_subscribe: expected a function');
-  services.events.subscribe(id(sessionId, 'agent_subscribe'), (event) => {
-    const answer = callValue(context, 0, listener, agentValue(event));
-    if (answer instanceof Promise) void answer.catch(() => undefined);
+  const session = id(sessionId, 'agent_subscribe');
+  const { run } = context;
+  const tellFailure = (error: unknown): void => {
+    if (error instanceof ExitRequest) run.end(error);
+    else if (!context.signal.aborted) run.output.err(`warning: a subscriber of session ${session} failed: ${failureText(error)}\n`);
+  };
+  services.events.subscribe(session, (event) => {
+    try {
+      const answer = callValue(context, 0, listener, agentValue(event));
+      if (answer instanceof Promise) void answer.catch(tellFailure);
+    } catch (error) {
+      tellFailure(error);
+    }
   });
   return undefined;
 }

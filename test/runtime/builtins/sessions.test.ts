@@ -81,6 +81,23 @@ loop_in({session_id: "other", stream: false})`,
     ['turn_start s', 'agent_message_chunk s', 'turn_end s', 'iteration_end s'],
   ],
   [
+    'a subscriber that throws, at once or later, does not disturb the loop',
+    `agent_subscribe("s", { e -> throw "at once" })
+agent_subscribe("s", { e -> sleep(1ms); throw "later" })
+agent_subscribe("s", { e -> if e.type == "turn_end" { println("heard") } })
+llm_mock({text: "a"})
+println(loop_in({session_id: "s", stream: false}).status)`,
+    ['heard', 'done'],
+  ],
+  [
+    'a subscriber may end the run',
+    `agent_subscribe("s", { e -> if e.type == "turn_end" { exit(3) } })
+llm_mock({text: "a"})
+loop_in({session_id: "s", stream: false})
+println("went on")`,
+    [],
+  ],
+  [
     'agent_capture_events gives the result and the events meanwhile',
     `import { agent_capture_events } from "std/agent/events"
 llm_mock({text: "a"})

@@ -125,6 +125,14 @@ function pipelineFacts(program: Program): ModuleFacts['pipelines'] {
   });
 }
 
+/** The code of one closure: a function of run-time support, module record and what it captured. */
+export interface ClosureAlone {
+  readonly js: string;
+  /** As those of a module. */
+  readonly places: string;
+  readonly builtins: readonly string[];
+}
+
 /**
  * JavaScript that makes one closure or local function of a module again, in a process that never ran the code around
  * it: `(R, M, captures) => closure`. Functions of the file come from the module's record, captured values from the
@@ -138,7 +146,7 @@ export function emitClosureAlone(
   environment: EmitEnvironment,
   resolution: Resolution,
   offset: number,
-): { readonly js: string; readonly builtins: readonly string[] } | undefined {
+): ClosureAlone | undefined {
   const module = prepare(program, environment, resolution);
   const node = findFunction(module, offset);
   const scope = node && module.resolution.scopes.get(node);
@@ -157,7 +165,7 @@ export function emitClosureAlone(
     .map((variable) => `const ${variable.jsName} = M.exports[${JSON.stringify(variable.name)}];`);
   const first = ['"use strict";', ...preludeOf(module), outer.tempDeclaration, ...named, ...captured].join(' ');
   return {
-    js: layOut(`(function (R, M, captures) { ${first} return ${code}; })`).js,
+    ...layOut(`(function (R, M, captures) { ${first} return ${code}; })`),
     builtins: [...module.usedBuiltins, ...module.usedGlobals],
   };
 }

@@ -30,8 +30,10 @@ interface Frame {
   readonly name: string;
   readonly path: string;
   readonly line: number;
-  /** In the JavaScript of the module; undefined in that of a closure alone. */
-  readonly column: number | undefined;
+  /** In the JavaScript of the module, or in that of a closure alone. */
+  readonly column: number;
+  /** File name of the code of a closure alone. */
+  readonly alone: string | undefined;
 }
 
 /** Where in the script something failed; without a column it is the whole line. */
@@ -42,13 +44,21 @@ interface Place {
   readonly length?: number;
 }
 
-/** Turns whatever was thrown into what a person reads. Frames of harn itself are never shown. */
-export function describeFailure(error: unknown, program: CompiledProgram | undefined): Failure {
+/**
+ * Turns whatever was thrown into what a person reads. Frames of harn itself are never shown.
+ *
+ * @param closures places in the code of closures that were compiled alone, by its file name
+ */
+export function describeFailure(
+  error: unknown,
+  program: CompiledProgram | undefined,
+  closures: ReadonlyMap<string, string> = new Map(),
+): Failure {
   const frames = scriptFrames(error, program);
   const [inner, ...outer] = frames;
   const { at: known, help } = error as { at?: Place; help?: string };
   const module = inner && program?.modules.find(({ path }) => path === inner.path);
-  const where = inner && (known?.line === inner.line ? known : placeIn(module, inner));
+  const where = inner && (known?.line === inner.line ? known : placeIn(module, inner, closures));
   const line = where?.line;
   const text = messageOf(error);
   const isThrown = error instanceof HarnRaise && error.kind === 'thrown';
@@ -65,12 +75,15 @@ export function describeFailure(error: unknown, program: CompiledProgram | undef
 }
 
 /** The expression that failed, where the compiler marked it. */
-function placeIn(module: CompiledModule | undefined, { line, column }: Frame): Place {
-  const found = module && column !== undefined ? placeOf(module.places, line, column) : undefined;
+function placeIn(module: CompiledModule | undefined, { line, column, alone }: Frame, closures: ReadonlyMap<string, string>): Place {
+  const places = alone === undefined ? module?.places : closures.get(alone);
+  const found = places === undefined ? undefined : placeOf(places, line, column);
   if (module === undefined || found === undefined) return { line };
   const { text } = module;
   const before = text.slice(0, found.start);
   const covered = text.slice(found.start, found.end).split('\n', 1)[0] ?? '';
+  // The text may have changed since the closure was made.
+  if (before.split('\n').length !== line && alone !== undefined) return { line };
   return {
     line: before.split('\n').length,
     column: [...before.slice(before.lastIndexOf('\n') + 1)].length + 1,
@@ -106,10 +119,10 @@ function scriptFrames(error: unknown, program: CompiledProgram | undefined): Fra
     const match = /^\s+at (?:async )?(?:(.*?) \()?(.*?):(\d+):(\d+)\)?$/.exec(text);
     if (match === null) continue;
     const [, jsName, file = '', line, column] = match;
-    const isAlone = file.endsWith(ALONE);
-    const path = isAlone ? file.slice(0, -ALONE.length) : file;
+    const [path = ''] = file.split(ALONE);
     if (!paths.has(path)) continue;
-    const frame = { name: frameName(jsName), path, line: Number(line), column: isAlone ? undefined : Number(column) };
+    const alone = path === file ? undefined : file;
+    const frame = { name: frameName(jsName), path, line: Number(line), column: Number(column), alone };
     const last = frames.at(-1);
     const isSamePlace = last !== undefined && last.path === frame.path && last.line === frame.line;
     // Of several activations on one line the name says more than that one of them has none.

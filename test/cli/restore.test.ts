@@ -160,3 +160,29 @@ describe('T27: a snapshot that does not fit into memory', () => {
     expect(resumed).toMatchObject({ code: 0, stdout: 'done\n' });
   });
 });
+
+test('an error in a closure of a loop that was resumed is shown where it stands', () => {
+  const script = world.write(
+    'p.harn',
+    `pipeline default() {
+  let flag = "flag"
+  agent_loop("x", nil, {provider: "mock", post_turn_callback: { turn ->
+    if file_exists(flag) { println(turn.nothing.at_all) }
+    nil
+  }})
+}
+`,
+  );
+  const waits = { tool_calls: [{ name: 'agent_await_resumption', arguments: { reason: 'wait' } }] };
+  expect(world.harn(['run', script, '--llm-mock', mockFile(world, 'park.jsonl', [waits])])).toMatchObject({ code: 0 });
+  world.write('flag', '');
+  const [snapshot = ''] = world.snapshots();
+  const resumed = world.harn(['run', '--resume', snapshot, '--llm-mock', mockFile(world, 'go.jsonl', [{ text: 'on' }]), '--', 'go']);
+  expect(resumed).toMatchObject({ code: 1, stdout: '' });
+  expect(resumed.stderr).toBe(`error: Type error: cannot access property \`at_all\` on nil (line 4)
+  --> p.harn:4:49
+   |
+ 4 |     if file_exists(flag) { println(turn.nothing.at_all) }
+   |                                                 ^^^^^^
+`);
+});

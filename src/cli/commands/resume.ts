@@ -14,6 +14,7 @@ import { agentEventListener } from '../agent-events.ts';
 import { builtinPolicy } from '../builtin-flags.ts';
 import { cachedPrograms } from '../cached-programs.ts';
 import { EXIT } from '../exit-codes.ts';
+import { renderFailure } from '../failure-text.ts';
 import { modelFlags } from '../model-flags.ts';
 import { type RunOutput, withRunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
@@ -63,7 +64,7 @@ async function resume(platform: Platform, args: RunArguments, output: RunOutput)
       hintAtPark(output, summary);
       for (const hint of cutOffHints(host)) output.err(hint);
     }
-    return await showSummary(output, summary);
+    return await showSummary(host, output, summary);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const { message, code, data } = describeFailure(error, undefined);
@@ -92,14 +93,22 @@ function hintAtPark(output: RunOutput, summary: JsonObject): void {
   );
 }
 
+/** The error of the loop with its place in the script; of one that failed elsewhere, what the worker keeps of it. */
+async function failureText(host: RunHost, summary: JsonObject): Promise<string> {
+  const { describeLoopFailure } = await import('../../runtime/agents/loop-failures.ts');
+  const failure = describeLoopFailure(host, String(summary.id));
+  if (failure === undefined) return `error: ${String(summary.error ?? 'the agent loop failed')}\n`;
+  return renderFailure(host.platform, failure, await paletteFor(host.platform, 'stderr'));
+}
+
 /** Ends with what the loop came to. A failed worker and a refused resume are failures. */
-async function showSummary(output: RunOutput, summary: JsonObject): Promise<number> {
+async function showSummary(host: RunHost, output: RunOutput, summary: JsonObject): Promise<number> {
   const { finalText } = await import('../../runtime/agents/agent-resume.ts');
   const isRefused = summary.pre_resume_denied !== undefined;
   const exitCode = summary.status === 'failed' || isRefused ? EXIT.failure : EXIT.success;
   if (output.json === undefined) {
     if (isRefused) output.err(`harn: the resume was refused: ${String(summary.pre_resume_denied)}\n`);
-    else if (summary.status === 'failed') output.err(`error: ${String(summary.error ?? 'the agent loop failed')}\n`);
+    else if (summary.status === 'failed') output.err(await failureText(host, summary));
     const text = finalText(summary);
     if ((summary.status === 'completed' || summary.status === 'awaiting') && text !== undefined) output.out(`${text}\n`);
   }

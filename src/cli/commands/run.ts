@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
 import { lazily } from '../../base/lazily.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { diagnosticToJson, type Palette, renderDiagnostic, renderRuntimeError } from '../../diagnostics/render.ts';
+import { diagnosticToJson, type Palette, renderDiagnostic } from '../../diagnostics/render.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { approvalsOf } from '../../runtime/approvals.ts';
 import { setBuiltinPolicy } from '../../runtime/builtin-policy.ts';
 import type { Run } from '../../runtime/context.ts';
 import { toShownJson } from '../../runtime/json.ts';
 import { INLINE, isUnfiled, STDIN } from '../../runtime/program/project-root.ts';
-import type { Failure } from '../../runtime/report.ts';
 import { errText, type RunOptions, type RunOutcome, runScript } from '../../runtime/run.ts';
 import { agentEventListener } from '../agent-events.ts';
 import { builtinPolicy } from '../builtin-flags.ts';
 import { cachedPrograms } from '../cached-programs.ts';
 import { EXIT } from '../exit-codes.ts';
+import { renderFailure } from '../failure-text.ts';
 import { modelFlags } from '../model-flags.ts';
 import { type RunOutput, withRunOutput } from '../output.ts';
 import { paletteFor } from '../palette.ts';
@@ -146,12 +146,4 @@ async function finish(
 function sourceOf(platform: Platform, diagnostic: Diagnostic, script: string): string | undefined {
   if (diagnostic.path === undefined || isUnfiled(diagnostic.path)) return script;
   return platform.files.stat(diagnostic.path)?.isFile === true ? platform.files.readText(diagnostic.path) : undefined;
-}
-
-export function renderFailure(platform: Platform, failure: Failure, palette: Palette): string {
-  const notes = failure.notes.map((note) =>
-    note.replace(/ at (.*):(\d+)$/, (_all, path: string, line: string) => ` at ${shortPath(platform, path)}:${line}`),
-  );
-  const at = failure.at === undefined ? undefined : { ...failure.at, path: shortPath(platform, failure.at.path) };
-  return renderRuntimeError({ message: failure.message, at, help: failure.help, notes }, palette);
 }

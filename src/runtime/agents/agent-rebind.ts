@@ -21,6 +21,7 @@ import { agentServices } from './agent-services.ts';
 import { agentValue } from './agent-values.ts';
 import { restoredExecution } from './execution.ts';
 import type { Execution } from './execution-place.ts';
+import { noteRestoredProgram } from './loop-failures.ts';
 import { limitsOf } from './loop-limits.ts';
 import {
   compileParked,
@@ -176,6 +177,7 @@ async function loadDeclarations(
     return closureSources(withSources(run.platform.files, parked), entry.path, entry.original ?? entry.text);
   };
   try {
+    noteRestoredProgram(run, program);
     const loaded = await loadProgram(run, context, program, { mode: 'declarations' });
     return new ProgramFunctions(run, loaded, sources);
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Activation, LoopEnd, LoopRunner } from '../../lifecycle/activation
 import type { Run } from '../context.ts';
 import { agentServices } from './agent-services.ts';
 import { cancelHandlesOf } from './async-registry.ts';
+import { noteLoopError } from './loop-failures.ts';
 
 /**
  * What has to happen when a loop ends, whoever started or resumed it: the history of a named session is stored
@@ -20,6 +21,9 @@ export function withLoopEnds(runner: LoopRunner, run: Run): LoopRunner {
         isParked = end.kind === 'parked';
         storeSession(run, activation, end);
         return end;
+      } catch (error) {
+        noteLoopError(run, activation.workerId, error);
+        throw error;
       } finally {
         if (!isParked) cancelHandlesOf(run, activation.workerId);
       }

@@ -11,6 +11,7 @@ import type { ModuleRecord } from '../program/module-record.ts';
 import { ALONE } from '../program/program.ts';
 import { createSupport, type Support } from '../support.ts';
 import { Dict, type HarnFunction, isCallable, type Value } from '../value.ts';
+import { noteClosure } from './loop-failures.ts';
 
 type ClosureMaker = (support: Support, module: ModuleRecord, captures: Readonly<Record<string, Value>>) => HarnFunction;
 
@@ -53,7 +54,9 @@ export class ProgramFunctions implements FunctionResolver {
   closure(module: string, offset: number, captures: Readonly<Record<string, Value>>): HarnFunction {
     const source = this.#sources?.source(module, offset);
     if (source === undefined) throw gone(`no function begins at offset ${offset} of ${module} any more`);
-    const make = new Script(source.js, { filename: `${module}${ALONE}` }).runInThisContext() as ClosureMaker;
+    const filename = `${module}${ALONE}${offset}`;
+    noteClosure(this.#run, filename, source.places);
+    const make = new Script(source.js, { filename }).runInThisContext() as ClosureMaker;
     return make(this.#support, this.#record(module), captures);
   }
 

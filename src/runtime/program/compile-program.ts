@@ -1,7 +1,7 @@
 import { lookupIn } from '../../base/lookup.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HarnessColours } from '../../language/colour.ts';
-import { type EmittedModule, emitClosureAlone, type PreparedModule, prepareModule } from '../../language/emit.ts';
+import { type ClosureAlone, type EmittedModule, emitClosureAlone, type PreparedModule, prepareModule } from '../../language/emit.ts';
 import type { EmitEnvironment, ImportedName } from '../../language/emit-context.ts';
 import { isProducer } from '../../language/walk.ts';
 import type { Files } from '../../platform/platform.ts';
@@ -75,7 +75,7 @@ function problemsOf(emitted: ReadonlyMap<SourceModule, EmittedModule>): Diagnost
 
 /** JavaScript of single closures of a program (see `emitClosureAlone`), for binding them again. */
 export interface ClosureSources {
-  source(modulePath: string, offset: number): { readonly js: string; readonly builtins: readonly string[] } | undefined;
+  source(modulePath: string, offset: number): ClosureAlone | undefined;
 }
 
 /** Reads the program once more for the closures that a snapshot names. */

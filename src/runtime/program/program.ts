@@ -33,10 +33,10 @@ export interface CompiledImport {
 }
 
 /**
- * Behind the path of a script in the file name of a closure that was compiled alone: lines stand as in the script, but
- * columns are not those of the module.
+ * Between the path of a script and the offset of a closure, in the file name of one that was compiled alone: lines stand as in
+ * the script, but columns are not those of the module.
  */
-export const ALONE = '?alone';
+export const ALONE = '?alone@';
 
 /** The program was refused before anything ran. */
 export class ProgramRejected extends Error {

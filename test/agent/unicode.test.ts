@@ -33,7 +33,9 @@ describe('T25: Unicode', () => {
         { role: 'assistant', content: '', tool_calls: [{ id: 'c1', name: 't', arguments: {} }] },
         { role: 'tool', content, tool_call_id: 'c1', name: 't' },
       ];
-      const { state } = repairState({ transcript: { messages } as unknown as JsonObject, loop: {} }, { provider: 'mock', model: 'm' });
+      // Of a context in which a result of that length finds room.
+      const model = { provider: 'mock', model: 'gpt-4.1' };
+      const { state } = repairState({ transcript: { messages } as unknown as JsonObject, loop: {} }, model);
       const cut = (state.transcript as unknown as { messages: { content: string }[] }).messages[2]?.content ?? '';
       expect(cut.isWellFormed()).toBe(true);
       expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(LIMIT_BYTES);

@@ -13,12 +13,12 @@ const OPTIONS = 'provider: "mock", tool_format: "native"';
 const PARKS = 'llm_mock({tool_calls: [{name: "agent_await_resumption", arguments: {reason: "wait"}}]})';
 
 describe('T27: large transcripts', () => {
-  test('a tool result of 12 MB is kept whole in the snapshot, and a cold resume tells the model its beginning', async () => {
+  test('a tool result of 12 MB that nothing compacts is kept whole in the snapshot, and a cold resume tells the model its beginning', async () => {
     const script = `
       tool big() -> string { return "e".repeat(12000000) + "the end" }
       llm_mock({tool_calls: [{name: "big", arguments: {}}]})
       ${PARKS}
-      println(agent_loop("Work", nil, {${OPTIONS}, tools: big}).status)
+      println(agent_loop("Work", nil, {${OPTIONS}, tools: big, model: "gpt-4.1", compaction: {strategy: "none"}}).status)
     `;
     expect(await folder.lines(script)).toEqual(['suspended']);
     const { id, transcript } = folder.worker();

@@ -18,6 +18,8 @@ const ROWS: readonly (readonly [provider: string, model: string, expected: Parti
   ['openai', 'not-out-yet', { native_tools: true }],
   ['openrouter', 'anthropic/claude-sonnet-4', { native_tools: true, tool_search: [] }],
   ['groq', 'llama-3.3-70b-versatile', { native_tools: true, vision_supported: false }],
+  ['deepseek', 'deepseek-chat', { native_tools: true, requires_reasoning_content: true }],
+  ['deepseek', 'gpt-5.4', { defer_loading: true, requires_reasoning_content: true }],
   ['ollama', 'llava', { native_tools: false, vision_supported: true }],
   ['ollama', 'qwen2.5:14b', { native_tools: true }],
   ['mock', 'claude-opus-4-7', { tool_search: ['bm25', 'regex'] }],

@@ -141,7 +141,7 @@ const BUILT_IN: CapabilityRules = {
   local: OPENAI,
   // A test model stands for the model whose name it bears.
   mock: [...OPENAI, ...ANTHROPIC, ...GEMINI],
-  deepseek: [others({ native_tools: true, requires_reasoning_content: true })],
+  deepseek: [...OPENAI, TOOLS].map((rule) => ({ ...rule, can: { ...rule.can, requires_reasoning_content: true } })),
   ...Object.fromEntries(['groq', 'together', 'mistral', 'fireworks', 'huggingface'].map((name) => [name, [...OPENAI, TOOLS]])),
 };
 

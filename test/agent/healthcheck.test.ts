@@ -103,7 +103,10 @@ describe('a service', () => {
   test('nobody listens', async () => {
     const gone = await startModelServer();
     await gone.close();
-    expect(await check({ provider: 'openai' }, { OPENAI_BASE_URL: `${gone.url}/v1` })).toMatchObject({ status: 'unreachable' });
+    expect(await check({ provider: 'openai' }, { OPENAI_BASE_URL: `${gone.url}/v1` })).toMatchObject({
+      status: 'unreachable',
+      message: `openai cannot be reached at ${gone.url}: the connection was refused (ECONNREFUSED)`,
+    });
   });
 
   test('a defect of ours is no dead server', async () => {

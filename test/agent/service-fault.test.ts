@@ -41,6 +41,12 @@ const TEXTS: readonly Row[] = [
     category: 'generic',
   },
   {
+    what: 'a list in `errors`',
+    reply: refused(400, { success: false, errors: [{ code: 7, message: 'no route' }, 'and more'] }),
+    message: 'openai answered 400: no route; and more',
+    category: 'generic',
+  },
+  {
     what: 'an error in a list',
     reply: refused(400, [{ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }]),
     message: 'openai answered 400: API key not valid.',
@@ -125,6 +131,14 @@ describe('a refusal', () => {
   test('has the id of the request as a field', async () => {
     server.reply(refused(500, { error: { message: 'broken' } }, { 'x-request-id': 'req_1' }));
     expect(await fault(ask({}))).toMatchObject({ request_id: 'req_1' });
+  });
+});
+
+test.each(['openai', 'anthropic'])('%s: JSON of something else is a wrong address, and no broken answer', async (provider) => {
+  server.reply({ headers: JSON_TYPE, body: '{"hello":1}' });
+  expect(await fault(ask({ provider }))).toMatchObject({
+    kind: 'terminal',
+    message: `${provider} answered with JSON that is no model's answer: check the base URL (${server.url})`,
   });
 });
 

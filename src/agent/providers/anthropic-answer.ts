@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import { type AnswerParts, type CallPart, parseArguments } from './answer-parts.ts';
+import { notAnAnswer } from './event-stream.ts';
 import { asNumber, type Exchange } from './http-provider.ts';
 import type { ModelEvent, Usage } from './provider.ts';
 import { refusal, streamFault } from './service-fault.ts';
@@ -57,6 +58,7 @@ export class AnswerReader {
 
   *takeMessage(message: JsonObject): Iterable<ModelEvent> {
     if (message.type === 'error') throw streamFault(this.#exchange, message.error);
+    if (!Array.isArray(message.content)) throw notAnAnswer(this.#exchange);
     this.#start(message);
     for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
       if (isJsonObject(block)) yield* this.#open(index, block);

@@ -67,6 +67,12 @@ export async function readDocument(exchange: Exchange): Promise<JsonObject> {
   throw llmError({ category: 'transient_network', message, provider, model });
 }
 
+/** A document of something else than a model: most likely the address is wrong. */
+export function notAnAnswer({ request: { provider, model }, call }: Exchange): Error {
+  const message = `${provider} answered with JSON that is no model's answer: check the base URL (${new URL(call.url).origin})`;
+  return llmError({ category: 'generic', reason: 'invalid_request', message, provider, model });
+}
+
 /** What the body is, by its content type: servers exist that ignore `stream`. */
 export function bodyKind({ response, request, call }: Exchange): 'events' | 'document' {
   const type = response.headers['content-type'] ?? '';

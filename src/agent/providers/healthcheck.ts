@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
 import type { Clock, HttpClient, HttpRequest } from '../../platform/platform.ts';
 import { type Endpoint, type EndpointWorld, endpointOf, serviceOf } from './endpoint.ts';
 import { llmErrorFacts } from './llm-errors.ts';
-import { isNetworkFault } from './network-fault.ts';
+import { inWords, isNetworkFault, networkCode } from './network-fault.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
 import { proxyRoute } from './proxy.ts';
 
@@ -57,9 +57,10 @@ export async function checkHealth(world: HealthWorld, wish: HealthWish, signal: 
     if (facts === undefined) throw error;
     return report(facts.category === 'auth' ? 'auth' : 'invalid_url', facts.message);
   }
-  const unreachable = (): Health => report('unreachable', `${provider} cannot be reached at ${new URL(endpoint.baseUrl).origin}`);
+  const unreachable = (why: string): Health =>
+    report('unreachable', `${provider} cannot be reached at ${new URL(endpoint.baseUrl).origin}${why}`);
   const answer = await listModels(world, service, endpoint, signal);
-  if (answer === undefined) return unreachable();
+  if (typeof answer === 'string') return unreachable(answer);
   if (answer.status === 401 || answer.status === 403)
     return report('auth', `${provider} refuses the key (status ${answer.status})`, { status: answer.status });
   if (answer.status !== 200) return report('bad_status', `${provider} answered ${answer.status}`, { status: answer.status });
@@ -68,7 +69,7 @@ export async function checkHealth(world: HealthWorld, wish: HealthWish, signal: 
   }
   if (wish.warm === true) {
     const warmed = await warm(world, endpoint, model ?? '', signal);
-    if (warmed === undefined) return unreachable();
+    if (typeof warmed === 'string') return unreachable(warmed);
     if (warmed.status !== 200) {
       return report('bad_status', `${provider} answered ${warmed.status} when it was to load ${model}`, { status: warmed.status });
     }
@@ -92,16 +93,16 @@ async function listModels(
   { protocol }: ServiceFacts,
   { baseUrl, key }: Endpoint,
   signal: AbortSignal,
-): Promise<Listed | undefined> {
+): Promise<Listed | string> {
   const path = protocol === 'ollama' ? '/api/tags' : protocol === 'anthropic' && !baseUrl.endsWith('/v1') ? '/v1/models' : '/models';
   const auth: Record<string, string> =
     key === undefined ? {} : protocol === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
   const headers = { ...auth, ...(protocol === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}) };
   const answer = await ask(world, { method: 'GET', url: `${baseUrl}${path}`, headers, timeoutMs: TIMEOUT_MS }, signal);
-  return answer && { status: answer.status, models: modelNames(answer.body) };
+  return typeof answer === 'string' ? answer : { status: answer.status, models: modelNames(answer.body) };
 }
 
-async function warm(world: HealthWorld, { baseUrl }: Endpoint, model: string, signal: AbortSignal): Promise<Asked | undefined> {
+async function warm(world: HealthWorld, { baseUrl }: Endpoint, model: string, signal: AbortSignal): Promise<Asked | string> {
   const request = {
     method: 'POST',
     url: `${baseUrl}/api/generate`,
@@ -117,12 +118,12 @@ interface Asked {
   readonly body: string;
 }
 
-/** @returns undefined when no answer came, or none in time */
+/** @returns a text, to be put behind what could not be done, when no answer came, or none in time */
 async function ask(
   { http, env, clock }: HealthWorld,
   request: HttpRequest & { readonly timeoutMs: number },
   signal: AbortSignal,
-): Promise<Asked | undefined> {
+): Promise<Asked | string> {
   const { timeoutMs } = request;
   const late = new AbortController();
   const cancelTimer = clock.timer(timeoutMs, () => late.abort(new Error(`no answer within ${timeoutMs} ms`)), 'unref');
@@ -133,7 +134,8 @@ async function ask(
     return { status: response.status, body: await response.text() };
   } catch (error) {
     signal.throwIfAborted();
-    if (late.signal.aborted || isNetworkFault(error)) return undefined;
+    if (late.signal.aborted) return `: no answer within ${timeoutMs} ms`;
+    if (isNetworkFault(error)) return inWords(networkCode(error));
     throw error;
   } finally {
     cancelTimer();

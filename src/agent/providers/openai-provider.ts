@@ -4,7 +4,7 @@ import { openAiTools } from '../tools/tool-search.ts';
 import { type Block, isForeignBlock, type Message, messageCalls, messageText } from '../transcript/message.ts';
 import { type Capabilities, capabilitiesOf } from './capabilities.ts';
 import { endpointOf } from './endpoint.ts';
-import { bodyKind, readDocument, readEvents } from './event-stream.ts';
+import { bodyKind, notAnAnswer, readDocument, readEvents } from './event-stream.ts';
 import { DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
 import { AnswerReader, EXTRA_CONTENT, REASONING_CONTENT, REASONING_DETAILS } from './openai-answer.ts';
 import type { ModelRequest, Provider } from './provider.ts';
@@ -26,7 +26,11 @@ export function createOpenAiProvider(world: HttpWorld, service: ServiceFacts): P
       const answer = new AnswerReader(exchange, capabilities);
       if (bodyKind(exchange) === 'events') {
         for await (const event of readEvents(exchange)) yield* answer.take(event);
-      } else yield* answer.take(await readDocument(exchange));
+      } else {
+        const document = await readDocument(exchange);
+        yield* answer.take(document);
+        if (!Array.isArray(document.choices)) throw notAnAnswer(exchange);
+      }
       if (answer.isFinished) yield { type: 'finish', answer: answer.build() };
     },
   };

@@ -132,13 +132,18 @@ function faultText(error: Json | undefined): FaultText {
   return { message: `${messageIn(error)}${behind(error.metadata)}`, kind };
 }
 
-/** `message` with most services, `detail` with those made with FastAPI: a text, or a list of what is wrong where. */
-function messageIn({ message, detail }: JsonObject): string {
+/** `message` with most services; `detail` with those made with FastAPI, a text or a list of what is wrong where; `errors` with others. */
+function messageIn({ message, detail, errors }: JsonObject): string {
   if (typeof message === 'string') return message;
   if (typeof detail === 'string') return detail;
-  return (Array.isArray(detail) ? detail : [])
-    .flatMap((one) => (isJsonObject(one) && typeof one.msg === 'string' ? [[placeIn(one.loc), one.msg].filter(Boolean).join(': ')] : []))
-    .join('; ');
+  const list = Array.isArray(detail) ? detail : Array.isArray(errors) ? errors : [];
+  const said = list.flatMap((one) => {
+    const text = isJsonObject(one) ? (one.msg ?? one.message) : one;
+    if (typeof text !== 'string') return [];
+    const place = isJsonObject(one) ? placeIn(one.loc) : '';
+    return [place === '' ? text : `${place}: ${text}`];
+  });
+  return said.join('; ');
 }
 
 function placeIn(place: Json | undefined): string {

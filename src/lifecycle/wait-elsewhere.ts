@@ -37,7 +37,9 @@ export function knownSubject(lifecycle: Lifecycle, target: ResumeTarget): Resume
 export async function whenNotElsewhere(lifecycle: Lifecycle, target: ResumeTarget, signal: AbortSignal): Promise<ResumeSubject> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = longerPause(pauseMs)) {
     const subject = knownSubject(lifecycle, target);
-    if (subject.worker !== undefined || lifecycleStateOf(subject.status) !== 'running') return subject;
+    // Nothing comes of one between two cycles whose process is gone.
+    const runsElsewhere = lifecycleStateOf(subject.status) === 'running' && subject.files?.claim !== undefined;
+    if (subject.worker !== undefined || !runsElsewhere) return subject;
     // What a script does to its own clock says nothing of another process.
     await lifecycle.realClock.sleep(pauseMs, signal);
   }

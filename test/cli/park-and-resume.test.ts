@@ -102,6 +102,9 @@ describe('a parked loop', () => {
     });
     const again = world.harn([...resume, '--json', '--llm-mock', finish()]);
     expect(events(again.stdout).at(-1)).toMatchObject({ error: { code: 'HARN-SUS-003', details: { status: 'awaiting' } } });
+    // Nobody can start its next cycle, so that nobody should wait for it.
+    const id = basename(resume[2] as string, '.json');
+    expect(world.harn(['run', '-e', `println(wait_agent("${id}").status)`])).toMatchObject({ code: 0, stdout: 'awaiting\n' });
   });
 
   test('hooks that only the body of the script registers hold no more after a cold resume, which says so; those of modules do', () => {

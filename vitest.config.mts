@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/temporary-files.ts'],
     setupFiles: ['test/support/clean-up.ts'],
+    // One fewer is the default: half of a machine with two, while what tests wait for are mostly processes of their own.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     dangerouslyIgnoreUnhandledErrors: false,

@@ -165,6 +165,16 @@ export const CHECKER_CODES = {
     fix: 'Convert the value first (`to_int`, `to_string`, `to_list`), or pass the one that was meant.',
     retry: 'never',
   },
+  noOrder: {
+    code: 'HARN-LNT-005',
+    title: 'A key that has no order',
+    text: '{method} by a value of type {kind}, which has no order: everything stays where it is',
+    cause:
+      'Numbers, strings and pairs are ordered; values of any other kind count as equal, so that nothing is moved and the first is the least.',
+    example: 'println([[2, "b"], [1, "a"]].sort_by({ row -> [row[0], row[1]] }))',
+    fix: 'Give a number, a string or a pair: `pair(a, b)` is compared part by part, `done ? 1 : 0` orders truth.',
+    retry: 'never',
+  },
   badMain: {
     code: 'HARN-NAM-101',
     title: 'The entry point has the wrong parameters',

@@ -242,3 +242,27 @@ function checkStructMember(state: CheckState, node: Member, { declaration }: Ext
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
+
+const BY_KEY: ReadonlySet<string> = words('sort_by min_by max_by');
+
+/** What keys without an order could be instead. */
+const ORDERED: Readonly<Record<string, string>> = {
+  list: 'write `pair(a, b)`, which is compared part by part',
+  bool: 'write `… ? 1 : 0`',
+  dict: 'give a number, a string or a pair',
+};
+
+/** `rows.sort_by({ row -> [row.a, row.b] })`: lists are not compared (spec/language.md 3.3). */
+export function checkKey(
+  state: CheckState,
+  node: Extract<Expression, { kind: 'MethodCall' }>,
+  receiver: Type,
+  callback: Type | undefined,
+): void {
+  if (!BY_KEY.has(node.name) || (receiver.kind !== 'any' && kindOf(receiver) !== 'list') || callback?.kind !== 'function') return;
+  const kind = kindOf(callback.result) ?? '';
+  const help = Object.hasOwn(ORDERED, kind) ? ORDERED[kind] : undefined;
+  if (help === undefined) return;
+  const message = `${node.name} by a value of type ${kind}, which has no order: everything stays where it is`;
+  state.warn(message, node.nameSpan, { code: CHECKER_CODES.noOrder.code, help });
+}

@@ -1,7 +1,7 @@
 import type { Expression } from './ast.ts';
 import { checkArguments } from './check-arguments.ts';
 import { lintBoundary } from './check-lints.ts';
-import { checkMember } from './check-members.ts';
+import { checkKey, checkMember } from './check-members.ts';
 import { lintInjectedReminder } from './check-reminders.ts';
 import { signatureOf } from './check-signature.ts';
 import type { CheckState } from './check-state.ts';
@@ -98,6 +98,7 @@ export function inferMethodCall(state: CheckState, node: Extract<Expression, { k
   }
   if (receiver.kind === 'struct') return inferStructMethod(state, receiver, node);
   const args = inferArguments(state, node.args);
+  checkKey(state, node, state.certainType(node.receiver, receiver), args[0]);
   if (receiver.kind === 'parameter') warnAboutBound(state, receiver.name, node);
   const field = receiver.kind === 'shape' ? fieldOf(receiver, node.name) : ANY;
   if (field.kind === 'function') return field.result;

@@ -489,6 +489,20 @@ const SILENT: readonly Row[] = [
     right,
   })),
   {
+    wrong: 'println([3, 1].sort_by({ x -> [x] }))',
+    message: '1:16 sort_by by a value of type list, which has no order: everything stays where it is',
+    code: 'HARN-LNT-005',
+    help: 'write `pair(a, b)`, which is compared part by part',
+    right: 'println([3, 1].sort_by({ x -> pair(x, "a") }))\nlet d = {sort_by: { f -> 1 }}\nd.sort_by({ x -> [x] })',
+  },
+  {
+    wrong: 'println([3, 1].max_by({ x -> x > 2 }))',
+    message: '1:16 max_by by a value of type bool, which has no order: everything stays where it is',
+    code: 'HARN-LNT-005',
+    help: 'write `… ? 1 : 0`',
+    right: 'println([3, 1].max_by({ x -> x > 2 ? 1 : 0 }))',
+  },
+  {
     wrong: 'let s = " a"\ns.trim()\nprintln(s)',
     message: "2:1 's' keeps its value: 'trim' gives a new one",
     code: 'HARN-OWN-005',

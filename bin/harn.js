@@ -39,18 +39,34 @@ class Packs {
     this.#buildId = buildId;
   }
 
-  /** `./PACK.cjs#NAME` is one of our modules; anything else belongs to Node. Packs ask for the same ones again and again. */
+  /**
+   * `./PACK.cjs#MODULE` is one of our modules, `./PACK.cjs#MODULE?NAME,NAME` one that can wait until a name of it is used;
+   * anything else belongs to Node. Packs ask for the same ones again and again.
+   */
   require = (id) => {
     let module = this.#modules.get(id);
     if (module === undefined) {
-      module = id.startsWith('./') ? this.#fromPack(...id.slice(2).split('#')) : require(id);
+      module = id.startsWith('./') ? this.#fromPack(...id.slice(2).split(/[#?]/)) : require(id);
       this.#modules.set(id, module);
     }
     return module;
   };
 
-  #fromPack(pack, name) {
-    return (this.#exports.get(pack) ?? this.#load(pack))[name];
+  #fromPack(pack, module, names) {
+    return names === undefined ? (this.#exports.get(pack) ?? this.#load(pack))[module] : this.#later(pack, module, names.split(','));
+  }
+
+  #later(pack, module, names) {
+    const later = {};
+    for (const name of names) {
+      const get = () => {
+        const exports = this.#fromPack(pack, module);
+        Object.defineProperties(later, Object.getOwnPropertyDescriptors(exports));
+        return exports[name];
+      };
+      Object.defineProperty(later, name, { configurable: true, get });
+    }
+    return later;
   }
 
   #load(pack) {

@@ -4,64 +4,12 @@
  * esbuild alone offers two shapes. One file for everything: a small script then reads, and V8 deserialises, ten times
  * the code that it runs. Or a chunk for every dynamic import and every set of modules that some of them share: more than
  * a hundred files, whose bindings to each other are getters also on the hottest paths. So it runs twice: first with
- * splitting, to learn what belongs together, then once for each pack over the chunks that the table below puts into it.
+ * splitting, to learn what belongs together, then once for each pack over the chunks that packs.ts puts into it.
  */
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-
-/** Stands for the chunk of what esbuild itself adds to the code, which holds no module. */
-const HELPERS = "esbuild's helpers";
-
-/**
- * What each pack exists for: everything that these modules, or the chunks they are in, need at once and no earlier pack has. All of a pack is
- * evaluated when any of it is needed; whatever no pack names is a pack of its own.
- */
-const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = [
-  // What the packs that can do without `main` share with it.
-  [
-    'base',
-    ['src/base/harn-error.ts', 'src/base/json.ts', 'src/agent/providers/llm-errors.ts', 'src/agent/providers/network-fault.ts', HELPERS],
-  ],
-  [
-    'main',
-    [
-      'src/cli/main.ts',
-      'src/cli/commands/run.ts',
-      'src/runtime/builtins/core.ts',
-      'src/runtime/builtins/strings.ts',
-      'src/runtime/builtins/collections.ts',
-    ],
-  ],
-  // Both of the next ones need it; alone, neither has to load the other.
-  ['toml', ['node_modules/smol-toml/dist/parse.js']],
-  ['compile', ['src/runtime/program/compile-program.ts']],
-  ['workers', ['src/cli/commands/workers-list.ts']],
-  // What agents and the adapters of models both need; without the schema library, which adapters do not.
-  [
-    'messages',
-    [
-      'src/agent/transcript/message.ts',
-      'src/agent/tools/tool-search.ts',
-      'src/agent/model-call/structured-output.ts',
-      'src/agent/providers/answer-parts.ts',
-      'src/agent/providers/capabilities.ts',
-      'src/agent/providers/llm-settings.ts',
-      'src/base/assert-never.ts',
-    ],
-  ],
-  [
-    'agent',
-    ['src/cli/commands/resume.ts', 'src/runtime/agents/agent-resume.ts', 'src/runtime/builtins/agent.ts', 'src/runtime/builtins/llm.ts'],
-  ],
-  ['models', ['src/agent/providers/remote-provider.ts']],
-];
-
-/**
- * Modules with everything they import in a bundle of their own. They share libraries with the rest, and a chunk for what
- * is shared holds all that either side needs of it: zod as the MCP SDK wants it would weigh on every start.
- */
-const ALONE: readonly string[] = ['src/agent/mcp/mcp-client.ts', 'src/servers/mcp-server.ts'];
+import { basename, relative, resolve } from 'node:path';
+import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin } from 'esbuild';
+import { ALONE, HELPERS, LATER, PACKS } from './packs.ts';
 
 export interface Bundle {
   /** Names this build: changes with any of its code. */
@@ -79,7 +27,8 @@ export async function bundle(root: string, warmUp: readonly string[]): Promise<B
   const packs = assignPacks(chunks);
   const packOf = new Map([...packs].flatMap(([pack, members]) => members.map((chunk) => [chunk, pack] as const)));
   const texts: [file: string, text: string][] = [];
-  for (const [pack, members] of packs) texts.push([`${pack}.cjs`, await bundlePack(chunks, pack, members, packOf)]);
+  const wanted = namesWantedElsewhere(chunks, packOf);
+  for (const [pack, members] of packs) texts.push([`${pack}.cjs`, await bundlePack({ chunks, packOf, wanted }, pack, members)]);
   const id = createHash('sha256')
     .update(JSON.stringify([texts, warmUp]))
     .digest('hex')
@@ -98,6 +47,13 @@ interface Chunks {
   readonly entryChunk: ReadonlyMap<string, string>;
   /** Names that a chunk exports. */
   readonly exports: ReadonlyMap<string, readonly string[]>;
+}
+
+interface Plan {
+  readonly chunks: Chunks;
+  readonly packOf: ReadonlyMap<string, string>;
+  /** Names by the chunk that has them for other packs. */
+  readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const SHARED: BuildOptions = {
@@ -125,11 +81,11 @@ async function readChunks(root: string): Promise<Chunks> {
   } satisfies BuildOptions;
   const { outputFiles, metafile } = await build({
     ...options,
-    entryPoints: ['src/cli/main.ts'],
+    entryPoints: [{ in: 'src/cli/main.ts', out: 'main' }, ...LATER.flatMap(([, modules]) => modules).map(asEntry)],
     splitting: true,
-    plugins: [{ name: 'alone', setup: ({ onResolve }) => onResolve({ filter: /\.ts$/ }, ({ path }) => aloneChunk(path)) }],
+    plugins: [{ name: 'apart', setup: ({ onResolve }) => onResolve({ filter: /\.ts$/ }, (module) => apart(root, module)) }],
   });
-  const alone = await build({ ...options, entryPoints: [...ALONE] });
+  const alone = await build({ ...options, entryPoints: ALONE.map(asEntry) });
   const outputs = Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output] as const);
   const withAlone = [...outputs, ...Object.entries(alone.metafile.outputs).map(([path, output]) => [basename(path), output] as const)];
   return {
@@ -146,9 +102,17 @@ async function readChunks(root: string): Promise<Chunks> {
   };
 }
 
-function aloneChunk(path: string): { readonly path: string; readonly external: true } | undefined {
-  const module = ALONE.find((one) => basename(one) === basename(path));
-  return module === undefined ? undefined : { path: `./${basename(module).replace(/\.ts$/, '.js')}`, external: true };
+/** Modules that begin a chunk of their own, however they are imported. */
+const APART: ReadonlySet<string> = new Set([...ALONE, ...LATER.flatMap(([, modules]) => modules)]);
+
+function asEntry(module: string): { readonly in: string; readonly out: string } {
+  return { in: module, out: module.replace(/\.ts$/, '').replaceAll('/', '-') };
+}
+
+/** For who imports it, such a module is the file that it becomes. */
+function apart(root: string, { path, resolveDir, kind }: OnResolveArgs): OnResolveResult | undefined {
+  const module = relative(root, resolve(resolveDir, path));
+  return kind !== 'entry-point' && APART.has(module) ? { path: `./${asEntry(module).out}.js`, external: true } : undefined;
 }
 
 function staticImports({ imports }: Metafile['outputs'][string]): string[] {
@@ -159,11 +123,11 @@ function staticImports({ imports }: Metafile['outputs'][string]): string[] {
 function assignPacks(chunks: Chunks): ReadonlyMap<string, readonly string[]> {
   const taken = new Set<string>();
   const packs = new Map<string, string[]>();
-  for (const [name, entries] of PACKS) {
+  for (const [name, entries] of [...PACKS, ...LATER]) {
     const members = new Set<string>();
     for (const entry of entries) {
       const chunk = chunks.entryChunk.get(entry) ?? chunks.homeOf.get(entry);
-      if (chunk === undefined) throw new Error(`scripts/bundle.ts names ${entry}, which is in no chunk`);
+      if (chunk === undefined) throw new Error(`scripts/packs.ts names ${entry}, which is in no chunk`);
       addWithImports(chunks, chunk, members);
     }
     packs.set(
@@ -184,22 +148,24 @@ function addWithImports(chunks: Chunks, chunk: string, found: Set<string>): void
 
 /**
  * One function `(pack, require, __filename, __dirname)` that puts a namespace for each of its chunks into `pack`. Other packs are required as
- * `./PACK.cjs#CHUNK`; so is what the pack imports of itself by `import()`, which would otherwise be kept from being one scope.
+ * `./PACK.cjs#CHUNK`, those that can wait as `./PACK.cjs#CHUNK?NAME,NAME`. So is what the pack imports of itself by `import()`, which would
+ * otherwise be kept from being one scope.
  */
-async function bundlePack(chunks: Chunks, pack: string, members: readonly string[], packOf: ReadonlyMap<string, string>): Promise<string> {
+async function bundlePack({ chunks, packOf, wanted }: Plan, pack: string, members: readonly string[]): Promise<string> {
   const plugin: Plugin = {
     name: 'packs',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^\.\// }, ({ path, kind }) => {
         const chunk = basename(path);
         const home = packOf.get(chunk);
-        if (home === pack && kind === 'import-statement') return { path: chunk, namespace: 'chunk' };
-        return { path: `./${home}.cjs#${nameOf(chunk)}`, external: true };
+        const isImport = kind === 'import-statement';
+        if (home === pack && isImport) return { path: chunk, namespace: 'chunk' };
+        const later = isImport && LATER.some(([name]) => name === home) ? `?${[...(wanted.get(chunk) ?? [])].join()}` : '';
+        return { path: `./${home}.cjs#${nameOf(chunk)}${later}`, external: true };
       });
       onLoad({ filter: /./, namespace: 'chunk' }, ({ path }) => ({ contents: withRequires(chunks.texts.get(path) ?? ''), loader: 'js' }));
     },
   };
-  const wanted = namesWantedElsewhere(chunks, members, packOf);
   const { outputFiles } = await build({
     ...SHARED,
     stdin: { contents: members.map((chunk) => renderNamespace(chunk, wanted.get(chunk) ?? new Set())).join(''), resolveDir: '/' },
@@ -218,16 +184,12 @@ function withRequires(text: string): string {
 }
 
 /** Names of each chunk that chunks of other packs import, or that may be imported later. */
-function namesWantedElsewhere(
-  chunks: Chunks,
-  members: readonly string[],
-  packOf: ReadonlyMap<string, string>,
-): ReadonlyMap<string, ReadonlySet<string>> {
+function namesWantedElsewhere(chunks: Chunks, packOf: ReadonlyMap<string, string>): ReadonlyMap<string, ReadonlySet<string>> {
   const entries = new Set(chunks.entryChunk.values());
-  const wanted = new Map(members.map((chunk) => [chunk, new Set(entries.has(chunk) ? chunks.exports.get(chunk) : [])]));
+  const wanted = new Map([...packOf.keys()].map((chunk) => [chunk, new Set(entries.has(chunk) ? chunks.exports.get(chunk) : [])]));
   for (const [user, text] of chunks.texts) {
-    if (packOf.get(user) === packOf.get(members[0] as string)) continue;
     for (const [, names, chunk] of text.matchAll(/\bimport\s*\{([^}]*)\}\s*from\s*"\.\/([\w-]+\.js)"/g)) {
+      if (packOf.get(user) === packOf.get(chunk as string)) continue;
       for (const name of (names as string).split(',')) wanted.get(chunk as string)?.add(name.trim().replace(/\s+as\s.*/, ''));
     }
   }

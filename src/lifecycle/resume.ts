@@ -15,12 +15,12 @@ import { repaired } from './repair-transcript.ts';
 import { checkResumable } from './resume-check.ts';
 import { hasMoved, type ResumeSubject, type ResumeTarget, resolveSubject } from './resume-subject.ts';
 import { runInBackground } from './run-activation.ts';
-import { hasParkDurability, reduceDurability } from './start.ts';
+import { reduceDurability } from './start.ts';
 import { readStoredConditions } from './stored-conditions.ts';
 import { summaryOf } from './summary.ts';
 import { blankInputError, inTransitionError, lostRaceError } from './sus-errors.ts';
 import { standOnDisk, Tenure } from './tenure.ts';
-import { splitSnapshot, Worker } from './worker.ts';
+import { hasParkDurability, splitSnapshot, Worker } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 
 /**

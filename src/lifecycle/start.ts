@@ -16,7 +16,7 @@ import { summaryOf } from './summary.ts';
 import { fencedError } from './sus-errors.ts';
 import { standOnDisk, Tenure } from './tenure.ts';
 import { transition } from './transition.ts';
-import { joinSnapshot, newWorkerRecord, Worker, type WorkerSeed } from './worker.ts';
+import { hasParkDurability, joinSnapshot, newWorkerRecord, Worker, type WorkerSeed } from './worker.ts';
 import { announceWorker } from './worker-events.ts';
 
 /** Beginnings (spec/agents.md 4.2, 4.3, 5.8, 5.10): a root loop, a spawned worker, one that is born parked, a new task for a finished one. */
@@ -198,11 +198,6 @@ function openTenure(lifecycle: Lifecycle, worker: Worker, opening: Pick<JournalO
 /** `persist_state: false` keeps no journal at all. */
 function isJournalled(worker: Worker): boolean {
   return worker.record.carry_policy.persist_state !== false;
-}
-
-export function hasParkDurability(worker: Worker): boolean {
-  const options = worker.spec.options;
-  return typeof options === 'object' && options !== null && 'durability' in options && options.durability === 'park';
 }
 
 function tryClaim(lifecycle: Lifecycle, worker: Worker): Claim | undefined {

@@ -280,6 +280,12 @@ export function newWorkerRecord(seed: WorkerSeed): WorkerRecord {
   };
 }
 
+/** Whether only its parks and its end are made durable (spec/agents.md 3.2 `durability`). */
+export function hasParkDurability(worker: Worker): boolean {
+  const options = worker.spec.options;
+  return typeof options === 'object' && options !== null && 'durability' in options && options.durability === 'park';
+}
+
 /** The record and the loop's part of a snapshot. */
 export function splitSnapshot(snapshot: WorkerSnapshot): { readonly record: WorkerRecord; readonly state: LoopState } {
   const { transcript, loop, _type: _, version: __, ...record } = snapshot;

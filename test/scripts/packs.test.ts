@@ -16,6 +16,7 @@ const ROWS: readonly (readonly [pack: string, others: readonly string[]])[] = [
   ['toml', []],
   ['models', ['base', 'messages']],
   ['compile', ['base', 'main', 'toml']],
+  ['files', ['base', 'main']],
   ['workers', ['base', 'main']],
   ['agent', ['base', 'main', 'messages', 'workers']],
 ];
@@ -35,10 +36,10 @@ function loadedWith(pack: string, found: string[] = []): string[] {
   return found;
 }
 
-/** An `import()` of the source is a `require` inside of a callback. */
+/** An `import()` of the source is a `require` inside of a callback; what can wait is asked for with its names. */
 function neededAtOnce(pack: string): string[] {
   const text = readFileSync(join(BUILD, `${pack}.cjs`), 'latin1');
-  return [...text.matchAll(/(then\(\(\)=>[^;{}]*?)?\brequire\("\.\/([\w-]+)\.cjs#/g)].flatMap(([, lazily, other]) =>
+  return [...text.matchAll(/(then\(\(\)=>[^;{}]*?)?\brequire\("\.\/([\w-]+)\.cjs#[^"?]*"/g)].flatMap(([, lazily, other]) =>
     lazily === undefined ? [other as string] : [],
   );
 }

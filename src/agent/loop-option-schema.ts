@@ -9,7 +9,6 @@ import { LEVELS } from './tools/policy.ts';
 const PROFILE_NAMES = ['tool_using', 'researcher', 'verifier', 'completer'] as const;
 
 const count = lazily(() => z.nullish(z.int().check(z.nonnegative())));
-const amount = lazily(() => z.nullish(z.number()));
 const names = lazily(() => z.nullish(z.array(z.string())));
 const dict = lazily(() => z.nullish(z.record(z.string(), z.unknown())));
 const STRATEGIES = ['none', 'truncate', 'summarize_middle', 'summarize_all', 'hybrid', 'custom'] as const;
@@ -63,21 +62,11 @@ const approvalSchema = lazily(() =>
 
 const autonomySchema = lazily(() => z.strictObject({ per_hour: count(), per_day: count(), key: optionalText(), reviewer: optionalText() }));
 
-const budgetSchema = lazily(() =>
-  z.strictObject({
-    max_cost_usd: amount(),
-    max_input_tokens: amount(),
-    max_output_tokens: amount(),
-    total_budget_usd: amount(),
-  }),
-);
-
 const LIMITS = {
   policy: policySchema,
   permissions: permissionsSchema,
   approval_policy: approvalSchema,
   autonomy_budget: autonomySchema,
-  budget: budgetSchema,
 };
 
 const turnPolicySchema = lazily(() =>
@@ -145,7 +134,8 @@ export const OPTIONS = {
   loop_detect_skip: count,
   token_budget: count,
   stall_diagnostics: flag,
-  budget: () => z.nullish(budgetSchema()),
+  /** Its other limits are of single calls (model-call/model-options.ts). */
+  budget: () => z.nullish(z.looseObject({ total_budget_usd: z.nullish(z.number()) })),
   autonomy_budget: () => z.nullish(autonomySchema()),
   verify_completion: judgeSchema,
   done_judge: judgeSchema,

@@ -87,7 +87,7 @@ async function takeTurns(loop: Loop, ended: EndFacts | undefined): Promise<LoopE
 async function openLoop(activation: Activation, world: LoopWorld): Promise<Loop> {
   const given = (activation.config.options ?? {}) as JsonObject; // the loop's own config, decoded next
   const { transcript, counters } = readLoopState(activation.state, activation.sessionId);
-  const options = decodeLoopOptions({ ...given, ...counters.option_patches });
+  const options = decodeLoopOptions(given);
   const live = (activation.live as LoopLive | undefined) ?? NOTHING_LIVE; // made by the adapter that made this runner
   // A restored loop goes on without one that could not be bound again; a new one never had it.
   if (options.compaction.strategy === 'custom' && live.callbacks.compact === undefined && activation.resume === undefined)

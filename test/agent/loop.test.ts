@@ -465,6 +465,26 @@ describe('feedback (3.5, 3.6)', () => {
   });
 });
 
+test('option patches change how the model is asked, but not the form of calls that the history has (3.6)', async () => {
+  const mock = script({ text: '<tool_call>read({})</tool_call>' }, { text: '<done>##DONE##</done>' });
+  const asked: unknown[] = [];
+  const llmCaller: LoopCallbacks['llmCaller'] = (request, next) => {
+    asked.push([request.provider, request.model, request.tools.length]);
+    return next();
+  };
+  const postTurn = async (info: JsonObject) => (info.iteration === 0 ? { patches: { provider: 'openai', model: 'other' } } : {});
+  const run = await runActivation({
+    mock,
+    options: { tool_format: null, model: 'first' },
+    live: { tools: [tool('read', () => 'seen')], callbacks: { postTurn, llmCaller } },
+  });
+  expect(result(run)).toMatchObject({ status: 'done', tools: { mode: 'text' } });
+  expect(asked).toEqual([
+    ['mock', 'first', 0],
+    ['openai', 'other', 0],
+  ]);
+});
+
 describe('self-park (7.3)', () => {
   const AWAIT = call('agent_await_resumption', { reason: '  wait for the owner ', conditions: { on_event: 'go' } }, 'w');
   const PARK = {

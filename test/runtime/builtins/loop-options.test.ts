@@ -295,7 +295,6 @@ const refused: [option: string, fault: string][] = [
   ['permissions: {alow: ["read"]}', 'permissions has no key `alow`; did you mean `allow`?'],
   ['approval_policy: {auto_aprove: ["read"]}', 'approval_policy has no key `auto_aprove`; did you mean `auto_approve`?'],
   ['autonomy_budget: {per_minute: 1}', 'autonomy_budget has no key `per_minute`'],
-  ['budget: {max_costs_usd: 1}', 'budget has no key `max_costs_usd`; did you mean `max_cost_usd`?'],
   ['durability: "full"', 'durability must be "turn" or "park", got "full"'],
   ['resume_by: 5', 'resume_by must be a function'],
   ['compaction: "custom"', 'strategy custom needs `compact_callback`'],

@@ -169,6 +169,14 @@ describe('x-should-retry', () => {
   });
 });
 
+test('a fault that stayed says how often it was tried', async () => {
+  const busy = refused(529, { error: { message: 'Overloaded' } });
+  server.reply(busy, busy, busy);
+  expect(await fault(ask({ policy: { retries: 2 } }))).toMatchObject({ message: 'openai answered 529: Overloaded', attempts: 3 });
+  server.reply(busy, refused(401, { error: { message: 'no' } }));
+  expect(await fault(ask({ policy: { retries: 2 } }))).toMatchObject({ category: 'auth', attempts: 2 });
+});
+
 test.each([
   ['ENOTFOUND', ': the name of the host is not known (ENOTFOUND)'],
   ['CERT_HAS_EXPIRED', ': its certificate has expired (CERT_HAS_EXPIRED)'],
@@ -185,7 +193,8 @@ const ADVICE: readonly (readonly [category: string, more: JsonObject, advice: st
   ['timeout', {}, '`timeout` gives it longer'],
   ['overloaded', {}, 'llm_retries'],
   ['transient_network', { network_code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'NODE_EXTRA_CA_CERTS'],
-  ['transient_network', { network_code: 'ECONNREFUSED' }, 'harn doctor openai'],
+  ['transient_network', { network_code: 'ECONNREFUSED' }, 'OPENAI_BASE_URL changes the address'],
+  ['overloaded', { attempts: 3 }, 'it was tried 3 times'],
   ['transient_network', { network_code: 'ECONNRESET' }, 'llm_retries'],
   ['budget_exceeded', {}, undefined],
   ['generic', {}, undefined],

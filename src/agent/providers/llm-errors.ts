@@ -98,6 +98,12 @@ export function llmErrorFacts(error: unknown): LlmErrorFacts | undefined {
   };
 }
 
+/** The same fault with how often it was tried (`attempts`), so that nobody is told to try what was tried. */
+function afterAttempts(error: unknown, attempts: number): unknown {
+  const facts = llmErrorFacts(error);
+  return facts === undefined ? error : new HarnError(LLM, facts.message, { data: { ...facts, attempts }, cause: error });
+}
+
 export interface RetryPolicy {
   /** Further attempts after the first; spent on transient faults only. */
   readonly retries: number;
@@ -136,8 +142,8 @@ export async function withRetries<T>(
       return await attempt(index);
     } catch (error) {
       const facts = llmErrorFacts(error);
-      if (facts === undefined || facts.kind !== 'transient' || index >= policy.retries || signal.aborted) throw error;
-      if (world.mayRetry?.() === false) throw error;
+      const isLast = index >= policy.retries || signal.aborted || world.mayRetry?.() === false;
+      if (facts === undefined || facts.kind !== 'transient' || isLast) throw index === 0 ? error : afterAttempts(error, index + 1);
       const wait = retryDelayMs(index, policy.backoffMs, facts.retry_after_ms);
       const delayMs = facts.provider === 'mock' ? 0 : Math.round(wait * (1 + world.jitter() / 10));
       world.onRetry?.(index + 1, delayMs, facts);

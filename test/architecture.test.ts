@@ -92,6 +92,15 @@ describe('the arrows between folders', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('a module keeps no state, but for two caches', () => {
+    const stateful = sources().filter((file) =>
+      /^(?:export )?(?:let |const \w+(?:: [^=]+)? = new (?:Map|Set|WeakMap|WeakSet|Array)(?:<[^;]*>)?\(\);)/m.test(
+        readFileSync(join(SRC, file), 'utf8'),
+      ),
+    );
+    expect(stateful.sort()).toEqual(['agent/transcript/transcript.ts', 'runtime/equality.ts']);
+  });
+
   test('a file re-exports nothing of another file', () => {
     const barrels = sources().filter((file) => /^export\s+(?:\*|\{[^}]*\})\s+from\s/m.test(readFileSync(join(SRC, file), 'utf8')));
     expect(barrels).toEqual([]);

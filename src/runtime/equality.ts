@@ -149,6 +149,7 @@ function fieldKeys(fields: Dict): string {
     .join(',');
 }
 
+/** Of the process, not of a run: values of two runs never meet, and a number means nothing but sameness. */
 const identities = new WeakMap<object, number>();
 let lastIdentity = 0;
 

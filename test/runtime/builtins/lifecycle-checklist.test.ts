@@ -96,7 +96,8 @@ println(llm_mock_calls()[1].messages.last().content.contains("HARN-SUS-005"))`,
 let before = read_file(h.snapshot_path)
 for input in ["", "   "] { println(coded({ _ -> resume_agent(h, input) })) }
 println("\${list_agents()[0].status} \${trigger_list()[0].state} \${read_file(h.snapshot_path) == before}")
-println(trigger_fire(trigger_list()[0], {provider: "ci", kind: "done", payload: 1}).result.status)`,
+println(trigger_fire(trigger_list()[0], {provider: "ci", kind: "done", payload: 1}).result.status)
+wait_agent(h)`,
     ['HARN-SUS-009', 'HARN-SUS-009', 'suspended active true', 'resumed'],
   ],
   [

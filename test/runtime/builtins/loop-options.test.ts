@@ -168,6 +168,16 @@ shown([], {session_id: " "})`,
     ['[old, yes, go]'],
   ],
   [
+    'compaction and its older spellings keep the same messages; false, "none" and auto_compact: false keep all',
+    `let old = transcript_from_messages([1, 2, 3, 4, 5, 6].map({ n -> {role: if n % 2 == 1 { "user" } else { "assistant" }, content: "m\${n} \${"word ".repeat(200)}"} }))
+fn kept(options) { let _ = run([{text: "x"}], options + {transcript: old, reminders: false}); return seen(0).map({ m -> m.content.split(" ").first() }) }
+println(kept({compaction: {strategy: "truncate", keep_first_n: 1, keep_last_n: 2, threshold: 10}}))
+println(kept({compact_strategy: "truncate", compact_keep_first: 1, compact_keep_last: 2, compact_threshold: 10}))
+println(kept({compact_strategy: "custom", compact_keep_first: 0, compact_keep_last: 1, compact_threshold: 10, compact_callback: { messages -> "mine" }}))
+for options in [{compaction: false}, {compaction: "none"}, {auto_compact: false}] { println(len(kept(options + {compact_threshold: 10}))) }`,
+    ['[m1, [Earlier, m6, go]', '[m1, [Earlier, m6, go]', '[[Earlier, go]', '7', '7', '7'],
+  ],
+  [
     'context_callback shows other messages and another system prompt, for one call',
     `let _ = run([call, {text: "x"}], native + {context_callback: { c -> if c.iteration == 0 { return nil } else { return {messages: [{role: "user", content: "only"}], system: "other"} } }})
 println(seen(0).map({ m -> m.content }))

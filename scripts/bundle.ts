@@ -106,7 +106,9 @@ async function readChunks(root: string): Promise<Chunks> {
 const APART: ReadonlySet<string> = new Set([...ALONE, ...LATER.flatMap(([, modules]) => modules)]);
 
 function asEntry(module: string): { readonly in: string; readonly out: string } {
-  return { in: module, out: module.replace(/\.ts$/, '').replaceAll('/', '-') };
+  const name = module.replace(/\.ts$/, '');
+  // A bundle of its own becomes a file of this name; other modules have the same name as modules of other folders.
+  return { in: module, out: ALONE.includes(module) ? basename(name) : name.replaceAll('/', '-') };
 }
 
 /** For who imports it, such a module is the file that it becomes. */

@@ -451,7 +451,17 @@ describe('what is asked', () => {
     expect((messages as JsonObject[])[0]).toEqual({ role: 'system', content: 'be brief\n\nAnswer with one JSON value, and nothing else.' });
   });
 
-  const THINKING: readonly (readonly [provider: Name, model: string, thinking: JsonObject | true, expected: JsonObject])[] = [
+  const THINKING: readonly (readonly [provider: Name, model: string, thinking: JsonObject | boolean, expected: JsonObject])[] = [
+    ['anthropic', 'claude-opus-4-7', true, { thinking: { type: 'adaptive' } }],
+    [
+      'anthropic',
+      'claude-opus-4-7',
+      { mode: 'effort', level: 'low' },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+    ],
+    ['ollama', 'qwen3', { mode: 'disabled' }, { think: false }],
+    ['ollama', 'qwen3', false, { think: false }],
+    ['ollama', 'gpt-oss', { mode: 'effort', level: 'low' }, { think: 'low' }],
     ['anthropic', 'claude-x', true, { thinking: { type: 'enabled', budget_tokens: 4096 } }],
     ['anthropic', 'claude-x', { mode: 'enabled', budget_tokens: 20_000 }, { thinking: { budget_tokens: 20_000 }, max_tokens: 36_384 }],
     ['anthropic', 'claude-x', { mode: 'adaptive' }, { thinking: { type: 'adaptive' } }],
@@ -461,6 +471,24 @@ describe('what is asked', () => {
   ];
   test.each(THINKING)('%s/%s: thinking %j', async (provider, model, thinking, expected) => {
     expect(await body(provider, { model, options: { thinking } })).toMatchObject(expected);
+  });
+
+  test.each([
+    ['openai', 'o3', { mode: 'disabled' }],
+    ['openai', 'o3', false],
+    ['openai', 'o3', undefined],
+    ['anthropic', 'claude-x', { mode: 'disabled' }],
+    ['anthropic', 'claude-opus-4-7', undefined],
+    ['ollama', 'qwen3', undefined],
+  ] as const)('%s/%s: thinking %j asks for none', async (provider, model, thinking) => {
+    const sent = await body(provider, { model, options: thinking === undefined ? {} : { thinking } });
+    for (const name of ['thinking', 'reasoning_effort', 'think', 'output_config']) expect(sent).not.toHaveProperty(name);
+  });
+
+  test('ollama: tools that may not be called are not shown', async () => {
+    const tools = [{ name: 'read', description: 'Read', parameters: { type: 'object', properties: {} } }];
+    expect(await body('ollama', { tools, toolChoice: 'none' })).not.toHaveProperty('tools');
+    expect(await body('ollama', { tools })).toHaveProperty('tools');
   });
 
   test('a model with shorter answers is not asked for longer ones', async () => {

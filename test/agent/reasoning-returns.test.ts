@@ -93,6 +93,17 @@ describe('reasoning_details', () => {
     expect(await sentBack('openrouter', first, { provider: 'deepseek', model: 'm' })).toEqual({ role: 'assistant', content: 'hi' });
   });
 
+  test.each([
+    [true, { enabled: true }],
+    [{ mode: 'effort', level: 'low' }, { effort: 'low' }],
+    [{ mode: 'enabled', budget_tokens: 2000 }, { max_tokens: 2000 }],
+    [{ mode: 'disabled' }, { enabled: false }],
+  ])('are asked for by thinking %j', async (thinking, reasoning) => {
+    server.reply({ body: openAiText('hi') });
+    await ask({ provider: 'openrouter', env: env(), change: { options: { thinking } } });
+    expect(server.received.at(-1)?.body.reasoning).toEqual(reasoning);
+  });
+
   test('of a whole document return as they are', async () => {
     const message = { role: 'assistant', content: 'hi', reasoning_details: WHOLE };
     const body = JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] });

@@ -4,9 +4,10 @@ import { formatInstruction } from '../model-call/structured-output.ts';
 import { type Block, isForeignBlock, type Message, messageCalls, messageText } from '../transcript/message.ts';
 import { AnswerParts } from './answer-parts.ts';
 import { AnswerReader, NO_USAGE, SERVICE_CALL, sumUsage } from './anthropic-answer.ts';
+import { type Capabilities, capabilitiesOf } from './capabilities.ts';
 import { endpointOf } from './endpoint.ts';
 import { bodyKind, readDocument, readEvents } from './event-stream.ts';
-import { asNumber, DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
+import { asNumber, DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, thinkingWish, wantsStream } from './http-provider.ts';
 import { maxOutputTokens } from './model-catalog.ts';
 import type { ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
@@ -27,7 +28,8 @@ export function createAnthropicProvider(world: HttpWorld, service: ServiceFacts)
         secret: key,
       };
       const parts = new AnswerParts(request);
-      let body = requestBody(request, wantsStream(world, request));
+      const capabilities = capabilitiesOf(request.provider, request.model, world.settings.capabilities);
+      let body = requestBody(request, capabilities, wantsStream(world, request));
       let usage = NO_USAGE;
       for (let pauses = 0; ; pauses++) {
         const exchange = await send(world, { ...call, body }, request, signal);
@@ -63,9 +65,9 @@ function isStop({ type }: JsonObject): boolean {
   return type === 'message_stop';
 }
 
-function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
+function requestBody(request: ModelRequest, capabilities: Capabilities, isStream: boolean): JsonObject {
   const { model, tools, toolChoice, options } = request;
-  const thinking = wireThinking(options.thinking);
+  const thinking = wireThinking(options, capabilities);
   const { instructions, messages } = splitInstructions(request.messages);
   const system = [request.system ?? '', ...instructions, formatInstruction(options)].filter((part) => part !== '').join('\n\n');
   const wire = wireMessages(messages, request);
@@ -85,6 +87,7 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
     ...pickOptions(options, ['temperature', 'top_p', 'top_k']),
     ...(options.stop === undefined || options.stop === null ? {} : { stop_sequences: options.stop }),
     ...(thinking === undefined ? {} : { thinking }),
+    ...wireEffort(options, thinking),
     ...overrides(request),
   };
 }
@@ -130,12 +133,18 @@ const DEFAULT_THINKING_TOKENS = 4096;
 /** Budgets that stand for the efforts of other services. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = { minimal: 1024, low: 2048, medium: 4096, high: 12_288 };
 
-function wireThinking(thinking: Json | undefined): JsonObject | undefined {
-  const mode = thinking === true ? 'enabled' : isJsonObject(thinking) ? thinking.mode : undefined;
-  if (mode === 'adaptive') return { type: 'adaptive' };
-  if (mode !== 'enabled' && mode !== 'effort') return undefined;
-  const { budget_tokens: budget, level } = isJsonObject(thinking) ? thinking : {};
-  return { type: 'enabled', budget_tokens: budget ?? EFFORT_TOKENS[String(level)] ?? DEFAULT_THINKING_TOKENS };
+/** Later models decide themselves how long they think, and refuse a budget. */
+function wireThinking(options: JsonObject, { thinking_modes: modes }: Capabilities): JsonObject | undefined {
+  const wish = thinkingWish(options);
+  if (wish === undefined || wish.mode === 'disabled') return undefined;
+  if (wish.mode === 'adaptive' || (modes.includes('adaptive') && !modes.includes('enabled'))) return { type: 'adaptive' };
+  return { type: 'enabled', budget_tokens: wish.budget ?? EFFORT_TOKENS[String(wish.level)] ?? DEFAULT_THINKING_TOKENS };
+}
+
+/** What is an effort there, and a budget for the models before. */
+function wireEffort(options: JsonObject, thinking: JsonObject | undefined): JsonObject {
+  const level = thinkingWish(options)?.level;
+  return thinking?.type === 'adaptive' && level !== undefined ? { output_config: { effort: level } } : {};
 }
 
 /**

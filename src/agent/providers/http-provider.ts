@@ -83,6 +83,24 @@ export function pickOptions(options: JsonObject, names: readonly string[]): Json
   );
 }
 
+export interface ThinkingWish {
+  readonly mode: 'enabled' | 'adaptive' | 'effort' | 'disabled';
+  readonly level: string | undefined;
+  readonly budget: Json | undefined;
+}
+
+/** The option `thinking` (1.2): true is `{mode: "enabled"}`, false `{mode: "disabled"}`; undefined leaves it to the service. */
+export function thinkingWish({ thinking }: JsonObject): ThinkingWish | undefined {
+  if (typeof thinking === 'boolean') return { mode: thinking ? 'enabled' : 'disabled', level: undefined, budget: undefined };
+  if (!isJsonObject(thinking)) return undefined;
+  const { mode, level, budget_tokens: budget } = thinking;
+  return {
+    mode: mode === 'adaptive' || mode === 'effort' || mode === 'disabled' ? mode : 'enabled',
+    level: typeof level === 'string' ? level : undefined,
+    budget: budget ?? undefined,
+  };
+}
+
 /** Raw overrides of one provider (1.2, last row). */
 export function overrides(request: ModelRequest): JsonObject {
   const given = request.options[request.provider];

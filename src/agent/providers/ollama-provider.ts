@@ -1,10 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { standardFormat } from '../model-call/structured-output.ts';
 import { type Message, messageCalls, messageText } from '../transcript/message.ts';
 import { AnswerParts } from './answer-parts.ts';
 import { endpointOf } from './endpoint.ts';
 import { readLines } from './event-stream.ts';
-import { asNumber, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
+import { asNumber, type HttpWorld, overrides, pickOptions, send, thinkingWish, wantsStream } from './http-provider.ts';
 import { llmError } from './llm-errors.ts';
 import type { ModelEvent, ModelRequest, Provider, Usage } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
@@ -38,7 +38,7 @@ export function createOllamaProvider(world: HttpWorld, service: ServiceFacts): P
 }
 
 function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
-  const { model, system, tools, options } = request;
+  const { model, system, tools, toolChoice, options } = request;
   const settings = {
     ...pickOptions(options, ['temperature', 'top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty']),
     ...limit(options),
@@ -53,11 +53,12 @@ function requestBody(request: ModelRequest, isStream: boolean): JsonObject {
       ...request.messages.map((message) => wireMessage(message, request)),
     ],
     stream: isStream,
-    ...(tools.length === 0
+    // It knows no choice; without tools none can be called.
+    ...(tools.length === 0 || toolChoice === 'none'
       ? {}
       : { tools: tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }),
     ...(schema !== undefined ? { format: schema } : isJson ? { format: 'json' } : {}),
-    ...wireThinking(options.thinking),
+    ...wireThinking(options),
     ...(Object.keys(allSettings).length === 0 ? {} : { options: allSettings }),
     ...raw,
   };
@@ -67,9 +68,9 @@ function limit({ max_tokens: maxTokens }: JsonObject): JsonObject {
   return typeof maxTokens === 'number' ? { num_predict: maxTokens } : {};
 }
 
-function wireThinking(thinking: Json | undefined): JsonObject {
-  if (isJsonObject(thinking) && typeof thinking.level === 'string') return { think: thinking.level };
-  return thinking === true || isJsonObject(thinking) ? { think: true } : {};
+function wireThinking(options: JsonObject): JsonObject {
+  const wish = thinkingWish(options);
+  return wish === undefined ? {} : { think: wish.mode === 'disabled' ? false : (wish.level ?? true) };
 }
 
 function wireMessage(message: Message, request: ModelRequest): JsonObject {

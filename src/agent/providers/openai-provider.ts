@@ -1,11 +1,11 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import { formatInstruction, standardFormat } from '../model-call/structured-output.ts';
 import { openAiTools } from '../tools/tool-search.ts';
 import { type Block, isForeignBlock, type Message, messageCalls, messageText } from '../transcript/message.ts';
 import { type Capabilities, capabilitiesOf } from './capabilities.ts';
 import { endpointOf } from './endpoint.ts';
 import { bodyKind, notAnAnswer, readDocument, readEvents } from './event-stream.ts';
-import { DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, wantsStream } from './http-provider.ts';
+import { DEFAULT_MAX_TOKENS, type HttpWorld, overrides, pickOptions, send, thinkingWish, wantsStream } from './http-provider.ts';
 import { AnswerReader, EXTRA_CONTENT, REASONING_CONTENT, REASONING_DETAILS } from './openai-answer.ts';
 import type { ModelRequest, Provider } from './provider.ts';
 import type { ServiceFacts } from './provider-catalog.ts';
@@ -75,15 +75,17 @@ function wireFormat(options: JsonObject, { json_schema: takesSchema }: Capabilit
 }
 
 /** Effort is what these services speak of; a plain wish to think is a medium one where the model takes any. */
-function wireThinking({ provider, options: { thinking } }: ModelRequest, capabilities: Capabilities): JsonObject {
-  const mode = thinking === true ? 'enabled' : isJsonObject(thinking) ? thinking.mode : undefined;
-  const level = isJsonObject(thinking) && typeof thinking.level === 'string' ? thinking.level : undefined;
-  if (provider === 'openrouter' && mode !== undefined) {
-    const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined;
+function wireThinking({ provider, options }: ModelRequest, capabilities: Capabilities): JsonObject {
+  const wish = thinkingWish(options);
+  if (wish === undefined) return {};
+  const { mode, level, budget } = wish;
+  if (provider === 'openrouter') {
+    if (mode === 'disabled') return { reasoning: { enabled: false } };
     return { reasoning: level !== undefined ? { effort: level } : budget !== undefined ? { max_tokens: budget } : { enabled: true } };
   }
+  if (mode === 'disabled') return {};
   if (level !== undefined) return { reasoning_effort: level };
-  return mode !== undefined && capabilities.reasoning_effort_supported ? { reasoning_effort: 'medium' } : {};
+  return capabilities.reasoning_effort_supported ? { reasoning_effort: 'medium' } : {};
 }
 
 function wireMessage(message: Message, request: ModelRequest): JsonObject[] {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FaultyFiles, KilledHere } from '../../src/platform/fault-points.ts';
-import { writeAtomic } from '../../src/store/atomic-file.ts';
+import { sweepTemporaries, writeAtomic } from '../../src/store/atomic-file.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { testPlatform } from './test-platform.ts';
 
@@ -85,4 +85,12 @@ describe('an atomic write', () => {
     expect(readFileSync(path, 'utf8')).toBe('old');
     expect(readdirSync(directory)).toEqual(['file.json']);
   });
+});
+
+it('sweeping a file removes what killed writers left beside it, and nothing of others', () => {
+  const directory = scratchDirectory();
+  const names = ['file.json', 'file.json.tmp_a', 'file.json.claim', 'other.json.tmp_b'];
+  for (const name of names) writeFileSync(join(directory, name), '');
+  sweepTemporaries(testPlatform().files, join(directory, 'file.json'));
+  expect(readdirSync(directory).sort()).toEqual(['file.json', 'file.json.claim', 'other.json.tmp_b']);
 });

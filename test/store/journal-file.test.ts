@@ -96,6 +96,13 @@ describe('a journal', () => {
     expect(readJournalOpen(files, path)).toBeUndefined();
   });
 
+  it('that is not there is none; one that begins with anything but its open record is malformed', () => {
+    const path = join(scratchDirectory(), 'j.jsonl');
+    expect(read(path)).toBeUndefined();
+    writeFileSync(path, `${JSON.stringify({ ...open, t: 'turn' })}\n`);
+    expect(() => read(path)).toThrow(/HARN-SUS-004.*expected a valid `open` record/);
+  });
+
   it('is created once only: the second owner of a suspension fails', () => {
     const { path } = newJournal();
     expect(() => JournalWriter.create(files, path, open)).toThrow('EEXIST');

@@ -52,6 +52,16 @@ describe('a snapshot file', () => {
     expect(Object.keys(document).at(-1)).toBe('transcript');
   });
 
+  it.each([
+    ['that is not there', 'missing', 'none.json'],
+    ['that is a folder', 'malformed', '.'],
+  ])('%s is refused as %s', (_what, reason, name) => {
+    const path = join(scratchDirectory(), name);
+    expect(() => readSnapshot(platform, path)).toThrow(
+      expect.objectContaining({ code: 'HARN-SUS-004', data: expect.objectContaining({ detail: expect.objectContaining({ reason }) }) }),
+    );
+  });
+
   it('keeps unknown keys when it is written again', () => {
     const path = saved(textOf(Object.assign(sampleSnapshot(), { note_of_another_tool: { a: 1 } })));
     writeSnapshot(platform, path, { ...readSnapshot(platform, path).snapshot, status: 'interrupted' });

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { basename, relative, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin } from 'esbuild';
-import { ALONE, HELPERS, LATER, PACKS } from './packs.ts';
+import { ALONE, BASE_OF, HELPERS, LATER, PACKS } from './packs.ts';
 
 export interface Bundle {
   /** Names this build: changes with any of its code. */
@@ -123,23 +123,30 @@ function staticImports({ imports }: Metafile['outputs'][string]): string[] {
 
 /** Every chunk is in exactly one pack. A pack needs at once only itself and earlier ones. */
 function assignPacks(chunks: Chunks): ReadonlyMap<string, readonly string[]> {
+  const needed = new Map([...PACKS, ...LATER].map(([name, entries]) => [name, neededBy(chunks, entries)]));
+  const [one, other] = BASE_OF.map((name) => needed.get(name) ?? new Set<string>());
+  const base = [...(one ?? [])].filter((chunk) => other?.has(chunk));
   const taken = new Set<string>();
   const packs = new Map<string, string[]>();
-  for (const [name, entries] of [...PACKS, ...LATER]) {
-    const members = new Set<string>();
-    for (const entry of entries) {
-      const chunk = chunks.entryChunk.get(entry) ?? chunks.homeOf.get(entry);
-      if (chunk === undefined) throw new Error(`scripts/packs.ts names ${entry}, which is in no chunk`);
-      addWithImports(chunks, chunk, members);
-    }
+  for (const [name, members] of [['base', [...base, ...neededBy(chunks, [HELPERS])]] as const, ...needed]) {
     packs.set(
       name,
-      [...members].filter((chunk) => !taken.has(chunk)),
+      [...new Set(members)].filter((chunk) => !taken.has(chunk)),
     );
     for (const chunk of members) taken.add(chunk);
   }
   for (const chunk of chunks.texts.keys()) if (!taken.has(chunk)) packs.set(chunk.replace(/\.js$/, ''), [chunk]);
   return packs;
+}
+
+function neededBy(chunks: Chunks, entries: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  for (const entry of entries) {
+    const chunk = chunks.entryChunk.get(entry) ?? chunks.homeOf.get(entry);
+    if (chunk === undefined) throw new Error(`scripts/packs.ts names ${entry}, which is in no chunk`);
+    addWithImports(chunks, chunk, found);
+  }
+  return found;
 }
 
 function addWithImports(chunks: Chunks, chunk: string, found: Set<string>): void {

@@ -3,16 +3,14 @@
 /** Stands for the chunk of what esbuild itself adds to the code, which holds no module. */
 export const HELPERS = "esbuild's helpers";
 
+/** What both of these packs need is in the pack `base`, the first one, so that neither has to load the other. */
+export const BASE_OF = ['main', 'models'] as const;
+
 /**
  * What each pack exists for: everything that these modules, or the chunks they are in, need at once and no earlier pack has. All of a pack is
  * evaluated when any of it is needed; whatever no pack names is a pack of its own.
  */
 export const PACKS: readonly (readonly [name: string, entries: readonly string[]])[] = [
-  // What the packs that can do without `main` share with it.
-  [
-    'base',
-    ['src/base/harn-error.ts', 'src/base/json.ts', 'src/agent/providers/llm-errors.ts', 'src/agent/providers/network-fault.ts', HELPERS],
-  ],
   [
     'main',
     [

@@ -149,6 +149,17 @@ describe('the hard limit', () => {
     expect(run.events.filter(({ type }) => type === 'transcript_compacted')).toHaveLength(2);
   });
 
+  test('one result that is too long for the model is cut, and nobody is asked for a summary of the few words before it', async () => {
+    const mock = script(read(1), END);
+    const options = { compaction: { hard_limit: 2500 }, reminders: false };
+    const run = await runActivation({ prompt: 'Find the bug', mock, options, live: { tools: [READS] } });
+    const { messages = [] } = sent(mock)[1] ?? {};
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect([messages[0]?.content, String(messages[2]?.content).length < 12_000]).toEqual(['Find the bug', true]);
+    expect(event(run)).toMatchObject({ archived_messages: 0, cut_results: 1, engine_strategy: 'truncate' });
+    expect(result(run)).toMatchObject({ status: 'done', text: 'end' });
+  });
+
   test('a summary that would take the place of very little is not asked for', async () => {
     const mock = script(read(1), read(2), END);
     const options = { compaction: { threshold: 1000, keep_last_n: 10 }, reminders: false };

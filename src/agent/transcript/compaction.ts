@@ -84,7 +84,13 @@ export function removableRange(
   const at = afterResults(messages, keepFirst);
   const wished = beforeCalls(messages, Math.max(at, messages.length - keepLast));
   const end = fittingEnd(messages, wished, limitTokens - estimateTokens(messages.slice(0, at)) - SUMMARY_TOKENS);
-  return end <= at ? undefined : { at, removed: end - at };
+  return end <= at || isTooLittle(messages, at, end, limitTokens) ? undefined : { at, removed: end - at };
+}
+
+/** Where results have to be cut anyway, a summary that makes hardly any room would cost a model call, and the task its words. */
+function isTooLittle(messages: readonly Message[], at: number, end: number, limitTokens: number): boolean {
+  const tokens = estimateTokens(messages);
+  return tokens > limitTokens && estimateTokens(messages.slice(at, end)) < tokens * WORTHWHILE;
 }
 
 /** Where to cut so that what follows has the room. The last answer stays, with its results. */

@@ -65,12 +65,18 @@ function number(value: unknown, fallback: number): number {
   return typeof value === 'number' ? value : fallback;
 }
 
-/** `threshold`: share of the context or of the budget, 0 to 1; default 0.75. */
+/**
+ * `threshold`: share of the context or of the budget, 0 to 1; default 0.75. A full context is told again with each further
+ * percent, not with each turn: every reminder is a line of the journal, and words in the request.
+ */
 function tokenPressure({ messages, model, tokensUsed, tokenBudget }: TurnView, { threshold }: JsonObject): string | undefined {
   const limit = number(threshold, 0.75);
   const size = estimateTokens(messages);
   const room = contextTokens(model);
-  if (size >= limit * room) {
+  const last = messages.findLastIndex((message) => message.role === 'assistant');
+  const sizeBefore = estimateTokens(messages.slice(0, Math.max(0, last)));
+  const isNews = sizeBefore < limit * room || percent(sizeBefore, room) !== percent(size, room);
+  if (size >= limit * room && isNews) {
     return `The conversation takes about ${percent(size, room)} of the model's context (${size} of ${room} tokens). Keep answers and tool calls small.`;
   }
   if (tokenBudget === undefined || tokenBudget === 0 || tokensUsed < limit * tokenBudget) return undefined;

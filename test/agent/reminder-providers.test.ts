@@ -32,6 +32,18 @@ describe('the standard reminder providers (3.10)', () => {
     ]);
   });
 
+  test('token_pressure tells of a full context again when it is fuller by a percent', async () => {
+    const prompt = 'x'.repeat(4 * 170_000);
+    const read = (part: number): JsonObject => ({ tool_calls: [{ name: 'read', arguments: { part } }] });
+    const tools = [tool('read', ({ part }) => 'r'.repeat(part === 2 ? 8000 : 10))];
+    const { seen } = await reminders(
+      [read(1), read(2), read(3), END],
+      { model: 'claude-x', compaction: 'none' },
+      { prompt, live: { tools } },
+    );
+    expect(seen.map((told) => told.map((text) => /\d+ %/.exec(text)?.[0]))).toEqual([['85 %'], [], ['86 %'], []]);
+  });
+
   test('token_pressure tells of a budget, from the share that its config names', async () => {
     const tools = [tool('look', () => 'seen')];
     const entry = { ...call('look'), input_tokens: 50, output_tokens: 10 };

@@ -53,6 +53,34 @@ describe('the index of waiters', () => {
     });
   }
 
+  const { armed } = waiter(1);
+  it.each<[field: string, change: object]>([
+    ['worker_id', { worker_id: null }],
+    ['snapshot_path', { snapshot_path: 1 }],
+    ['suspended_at', { suspended_at: undefined }],
+    ['conditions', { conditions: [] }],
+    ['conditions', { conditions: undefined }],
+    ['resume_by_mechanism', { resume_by_mechanism: 5 }],
+    ['armed', { armed: null }],
+    ['armed.trigger', { armed: { ...armed, trigger: 'yes' } }],
+    ['armed.deadline_at', { armed: { ...armed, deadline_at: 5 } }],
+    ['armed.on_event', { armed: { ...armed, on_event: { topic: 't', from_cursor: -1 } } }],
+    ['armed.on_event', { armed: { ...armed, on_event: { from_cursor: 1 } } }],
+    ['armed_by', { armed_by: { pid: 'x', host: 'h' } }],
+    ['armed_by', { armed_by: { pid: 1 } }],
+  ])('with a record whose %s is not what it should be is built again: %j', (_field, change) => {
+    const path = join(scratchDirectory(), 'waiters.jsonl');
+    writeFileSync(path, `${line(1)}${JSON.stringify({ ...waiter(2), ...change })}\n`);
+    expect(rewritten(path)).toEqual(['rebuilt']);
+  });
+
+  it('takes records with more keys, and without those that older versions did not write', () => {
+    const path = join(scratchDirectory(), 'waiters.jsonl');
+    const topic = { ...armed, deadline_at: undefined, on_event: { topic: 't', from_cursor: 0, more: 1 } };
+    writeFileSync(path, `${JSON.stringify({ ...waiter(1), conditions: null, resume_by_mechanism: null, armed: topic, more: true })}\n`);
+    expect(rewritten(path)).toEqual(['worker_1']);
+  });
+
   it('loses nothing when a rewrite was killed half-way', () => {
     const path = join(scratchDirectory(), 'waiters.jsonl');
     writeFileSync(`${path}.old`, line(1));

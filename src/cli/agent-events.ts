@@ -8,9 +8,17 @@ import { type ParkFacts, parkHint } from './park-hint.ts';
 /** Turns events of agent loops into lines of the JSON stream and hints for the person at the terminal. */
 export function agentEventListener(platform: Platform, output: RunOutput, mode: { readonly quiet: boolean }): (event: JsonObject) => void {
   return (event) => {
-    if (output.json !== undefined) writeEvent(platform, output.json, event);
-    else if (!mode.quiet && isRootPark(event)) output.err(parkHint(parkOf(event)));
+    if (output.json !== undefined) return writeEvent(platform, output.json, event);
+    const hint = mode.quiet ? undefined : hintOf(event);
+    if (hint !== undefined) output.err(hint);
   };
+}
+
+/** What a person should know of an event; of most, nothing. */
+function hintOf(event: JsonObject): string | undefined {
+  if (isRootPark(event)) return parkHint(parkOf(event));
+  if (event.type !== 'mcp_server_error') return undefined;
+  return `harn: ${String(event.message)}\nharn: the loop goes on without the tools of ${String(event.server)}\n`;
 }
 
 function isRootPark(event: JsonObject): boolean {

@@ -116,6 +116,8 @@ describe('tools of MCP servers', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('"mcp_server_error"');
     expect(stdout).toContain('MCP server gone: ');
+    const shown = run(['--llm-mock', turns({ text: 'end' }), 'work.harn']);
+    expect(shown.stderr).toMatch(/^harn: MCP server gone: .*no-such-server.*\nharn: the loop goes on without the tools of gone\n$/s);
   });
 
   test('a server that is required ends the loop before its first turn', () => {

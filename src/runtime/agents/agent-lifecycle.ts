@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { decodeReminderSpec } from '../../agent/reminder.ts';
 import { createLoopRunner } from '../../agent/runner.ts';
 import { isTranscript, plainEvent } from '../../agent/transcript/transcript.ts';
@@ -51,7 +52,7 @@ function createForRun(run: Run): Lifecycle {
     }),
     locations,
     projectRoot: run.projectRoot,
-    scriptDirectory: isUnfiled(run.scriptPath) ? undefined : directoryOf(run.scriptPath),
+    scriptDirectory: isUnfiled(run.scriptPath) ? undefined : dirname(run.scriptPath),
     eventLog: createEventLog(platform.files, platform.env, { defaultBackend: 'file', directory: locations.events }),
     emit: (event) => services.events.emit(event),
     bindOwner: (callback) => ownerCallback(rootContext(run), callback as HarnFunction), // a `resume_by` closure
@@ -138,8 +139,4 @@ function rootsFirst(workers: readonly Worker[]): Worker[] {
 function suspensionOf(lifecycle: Lifecycle, worker: Worker): JsonObject {
   const { result } = summaryOf(worker, shownPathOf(lifecycle, worker));
   return isJsonObject(result) ? result : {};
-}
-
-function directoryOf(path: string): string {
-  return path.slice(0, Math.max(1, path.lastIndexOf('/')));
 }

@@ -8,7 +8,7 @@ import {
   originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { sha256 } from '../base/sha256.ts';
+import { isSameInConstantTime } from '../base/constant-time.ts';
 import type { ServerName } from './mcp-protocol.ts';
 
 /**
@@ -57,16 +57,11 @@ export function createHttpAnswerer(createServer: () => McpServer, serving: HttpS
 
 function refusal(request: Request, { host, isLocal, token }: HttpServing): Response | undefined {
   if (new URL(request.url).pathname !== MCP_PATH) return new Response(null, { status: 404 });
-  if (token !== undefined && !isSame(request.headers.get('authorization') ?? '', `Bearer ${token}`)) {
+  if (token !== undefined && !isSameInConstantTime(request.headers.get('authorization') ?? '', `Bearer ${token}`)) {
     return new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
   }
   if (!isLocal) return originValidationResponse(request, [host, ...localhostAllowedOrigins()]);
   return hostHeaderValidationResponse(request, localhostAllowedHostnames()) ?? originValidationResponse(request, localhostAllowedOrigins());
-}
-
-/** Of digests, so that how long the comparison takes says nothing of the text. */
-function isSame(left: string, right: string): boolean {
-  return sha256(left) === sha256(right);
 }
 
 const SESSION_HEADER = 'mcp-session-id';

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { isSameInConstantTime } from '../../base/constant-time.ts';
 import { bytesArgument, intArgument, textArgument } from '../arguments.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
 import { thrownText, typeError } from '../errors.ts';
@@ -132,10 +132,7 @@ export const BYTES: BuiltinGroup = {
     bytes_eq: {
       signature: '(a: any, b: any) -> bool',
       doc: 'Compares in a time that does not depend on the content.',
-      call: (_c, _d, a, b) => {
-        const [left, right] = [bytesArgument(a), bytesArgument(b)];
-        return left.length === right.length && timingSafeEqual(left, right);
-      },
+      call: (_c, _d, a, b) => isSameInConstantTime(bytesArgument(a), bytesArgument(b)),
     },
     ...bytesCodec(HEX),
     ...bytesCodec(BASE64),

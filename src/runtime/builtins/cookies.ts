@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameInConstantTime } from '../../base/constant-time.ts';
 import { errorText } from '../../base/harn-error.ts';
 import { optionsArgument, textArgument, textOption } from '../arguments.ts';
 import type { BuiltinGroup } from '../builtin.ts';
@@ -76,8 +77,7 @@ function signed(value: string, secret: Value): string {
 function unsigned(text: string, secret: Value): string | undefined {
   const dot = text.lastIndexOf('.');
   const value = text.slice(0, Math.max(0, dot));
-  const [given, expected] = [Buffer.from(text), Buffer.from(signed(value, secret))];
-  return dot >= 0 && given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined;
+  return dot >= 0 && isSameInConstantTime(text, signed(value, secret)) ? value : undefined;
 }
 
 function verdict(name: 'value' | 'payload', content: Value, error?: string): Dict {

@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { blake3 } from '@noble/hashes/blake3.js';
+import { isSameInConstantTime } from '../../base/constant-time.ts';
 import { bytesArgument } from '../arguments.ts';
 import { normalInt } from '../arithmetic.ts';
 import type { Builtin, BuiltinGroup } from '../builtin.ts';
@@ -71,10 +72,7 @@ export const HASHING: BuiltinGroup = {
     constant_time_eq: {
       signature: '(a: any, b: any) -> bool',
       doc: 'Compares texts in a time that does not depend on what they hold.',
-      call: (_c, _d, a, b) => {
-        const [left, right] = [bytesArgument(a), bytesArgument(b)];
-        return left.length === right.length && timingSafeEqual(left, right);
-      },
+      call: (_c, _d, a, b) => isSameInConstantTime(bytesArgument(a), bytesArgument(b)),
     },
     is_same: {
       signature: '(a: any, b: any) -> bool',

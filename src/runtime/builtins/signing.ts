@@ -1,4 +1,5 @@
-import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { isSameInConstantTime } from '../../base/constant-time.ts';
 import { errorText } from '../../base/harn-error.ts';
 import { bytesArgument, intArgument, optionsArgument, textArgument, textOption } from '../arguments.ts';
 import { toDouble } from '../arithmetic.ts';
@@ -51,10 +52,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   RS256: keyPairAlgorithm({}),
   HS256: {
     sign: hmacOf,
-    fits: (text, secret, signature) => {
-      const expected = hmacOf(text, secret);
-      return expected.length === signature.length && timingSafeEqual(expected, signature);
-    },
+    fits: (text, secret, signature) => isSameInConstantTime(hmacOf(text, secret), signature),
   },
 };
 

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameInConstantTime } from '../../base/constant-time.ts';
 
 /** Parameters that carry the signature itself. */
 const EXPIRES = 'exp';
@@ -88,7 +89,7 @@ export function verifyUrl(
   const secret = secretOf(keyId);
   const expected =
     secret === undefined ? undefined : signatureOf(target.base, queryOf(target.pairs.filter(([name]) => name !== SIGNATURE)), secret);
-  const isSignatureValid = signature !== undefined && expected !== undefined && isEqual(signature, expected);
+  const isSignatureValid = signature !== undefined && expected !== undefined && isSameInConstantTime(signature, expected);
   const isExpired = expiresAt !== undefined && now > expiresAt + skew;
   const facts = { isSignatureValid, isExpired, expiresAt, keyId, claims };
   if (signature === undefined) return { reason: 'missing_signature', ...facts };
@@ -96,9 +97,4 @@ export function verifyUrl(
   if (secret === undefined) return { reason: 'unknown_key', ...facts };
   if (!isSignatureValid) return { reason: 'bad_signature', ...facts };
   return { reason: isExpired ? 'expired' : 'ok', ...facts };
-}
-
-function isEqual(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
